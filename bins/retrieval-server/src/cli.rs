@@ -354,6 +354,12 @@ pub enum Index {
         #[arg(long, value_enum)]
         index: Option<IndexChoice>,
     },
+    /// Embed all documents with the configured model, also while servers use another one. Can be interrupted and repeated.
+    Embed {
+        /// Delete the vectors of models that are neither configured nor in use.
+        #[arg(long)]
+        prune: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

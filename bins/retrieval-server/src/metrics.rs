@@ -54,6 +54,15 @@ fn describe() {
     describe_gauge!("retrieval_index_runs", "Unfinished indexing runs of all organizations, by state.");
     describe_counter!("retrieval_files_total", "Files processed by indexing runs, by outcome.");
     describe_counter!("retrieval_indexed_documents_total", "Document changes written to a search index, by index.");
+    describe_gauge!("retrieval_embedding_jobs", "Documents that wait to be embedded.");
+    describe_gauge!(
+        "retrieval_embedding_age_seconds",
+        Unit::Seconds,
+        "Time since which the oldest document waits to be embedded."
+    );
+    describe_counter!("retrieval_embedded_passages_total", "Passages that the model embedded.");
+    describe_counter!("retrieval_embedding_failures_total", "Failures to embed passages, by reason.");
+    ingest::embed::register_metrics();
     describe_counter!("retrieval_webhook_attempts_total", "Attempts of webhook deliveries, by outcome.");
     describe_counter!(PROVIDER_REQUESTS, "Searches of web providers, by provider and outcome.");
     describe_histogram!(

@@ -24,6 +24,7 @@ pub(crate) async fn watch(store: Docstore, clock: Arc<dyn Clock>) {
 pub(crate) fn register() {
     IndexName::ALL.iter().for_each(|index| set_outbox(*index, 0, Duration::ZERO));
     unfinished().for_each(|state| set_runs(state, 0));
+    set_embedding(0, Duration::ZERO);
 }
 
 async fn count(store: &Docstore, now: Timestamp) -> Result<(), StoreError> {
@@ -32,6 +33,9 @@ async fn count(store: &Docstore, now: Timestamp) -> Result<(), StoreError> {
         let oldest = store.oldest_outbox_entry(index).await?;
         set_outbox(index, entries, oldest.map_or(Duration::ZERO, |oldest| now.since(oldest)));
     }
+    let jobs = store.count_embedding_jobs().await?;
+    let oldest = store.oldest_embedding_job().await?;
+    set_embedding(jobs, oldest.map_or(Duration::ZERO, |oldest| now.since(oldest)));
     for state in unfinished() {
         set_runs(state, store.count_runs(state).await?);
     }
@@ -45,6 +49,11 @@ fn unfinished() -> impl Iterator<Item = RunState> {
 fn set_outbox(index: IndexName, entries: i64, age: Duration) {
     gauge!("retrieval_outbox_entries", "index" => index.as_str()).set(entries as f64);
     gauge!("retrieval_outbox_age_seconds", "index" => index.as_str()).set(age.as_secs_f64());
+}
+
+fn set_embedding(jobs: i64, age: Duration) {
+    gauge!("retrieval_embedding_jobs").set(jobs as f64);
+    gauge!("retrieval_embedding_age_seconds").set(age.as_secs_f64());
 }
 
 fn set_runs(state: RunState, runs: i64) {

@@ -5,6 +5,7 @@ mod backend;
 mod copies;
 mod crawls;
 mod documents;
+mod embedding;
 mod error;
 mod file_result;
 mod histogram;
@@ -16,6 +17,7 @@ mod operations;
 mod outbox_work;
 mod part_map;
 mod parts;
+mod passage_vectors;
 #[cfg(test)]
 mod query_counts;
 mod rows;
@@ -32,6 +34,7 @@ pub use documents::{
     CaptureHead, DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome,
     StoredCapture,
 };
+pub use embedding::{CaptureVectors, EmbeddingProgress, NewVectors};
 pub use error::{Result, StoreError};
 pub use file_result::{FileContent, FileResult};
 pub use histogram::DurationHistogram;
@@ -41,6 +44,7 @@ pub use nul::strip_nul;
 pub use outbox_work::OutboxWork;
 pub use part_map::{Mark, PartMap};
 pub use parts::{LoadedPart, NewParts, TermBucket, WantedParts, divide, divide_at};
+pub use passage_vectors::PassageVector;
 pub use rows::*;
 pub use search_details::{Place, ResultDetails, SearchDetails};
 pub use types::{Details, Strings};

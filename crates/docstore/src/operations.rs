@@ -20,6 +20,7 @@ use crate::crawls::{
 use crate::documents::{
     DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome, StoredCapture,
 };
+use crate::embedding::{CaptureVectors, NewVectors};
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
@@ -215,6 +216,10 @@ operations! {
     read parts::list_passages(capture_id: CaptureId) -> Vec<Passage>;
     /// Loads the content of a capture of any organization after its first part. For the indexer only.
     read parts::load_rest(capture_id: CaptureId) -> String;
+    /// Loads the content like `load_rest`, up to the end of the part `last`.
+    read parts::load_rest_to(capture_id: CaptureId, last: usize) -> String;
+    /// Loads the first passages of a capture of any organization. For the indexer only.
+    read parts::list_first_passages(capture_id: CaptureId, limit: i64) -> Vec<Passage>;
     /// Stores the content of a capture again, divided. Does nothing if the capture was replaced. For the indexer only.
     bulk parts::divide_capture(capture_id: CaptureId, map: PartMap, new: NewParts) -> ();
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
@@ -436,6 +441,48 @@ operations! {
     /// Releases the deliveries of a worker that stops, which count no attempt.
     write deliveries::release_deliveries(owner: String) -> ();
 
+    /// Loads the vectors of captures that the organization may read, of one model, in no particular order. Skips captures that are
+    /// not embedded completely, and damaged vectors.
+    read vectors::load_vectors(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, model: String) -> Vec<CaptureVectors>;
+    /// Loads vectors like `load_vectors`, of captures of any organization. For the indexer only.
+    read vectors::list_vectors(capture_ids: Vec<CaptureId>, model: String) -> Vec<CaptureVectors>;
+    /// Loads vectors that may spare embedding passages of a capture: those of the same document, and of a document of the same
+    /// owner with the same content. For the indexer only.
+    snapshot vectors::find_reusable_vectors(capture_id: CaptureId, model: String) -> Vec<CaptureVectors>;
+    /// Loads the vectors of at most `limit` documents of a collection, the same documents each time.
+    read vectors::sample_vectors(collection: Collection, model: String, limit: i64) -> Vec<CaptureVectors>;
+    /// Stores vectors of one model. If the index uses it, ends the jobs of embedded documents and enqueues these for their index.
+    /// Releases the jobs of the others, if `owner` has leased them. Vectors of a capture that was replaced go to the new one.
+    bulk vectors::store_vectors(model: String, new: Vec<NewVectors>, owner: String, now: Timestamp) -> ();
+    /// Lists listed documents whose latest captures lack vectors of the model, in id order.
+    read vectors::list_unembedded(index: IndexName, model: String, after: Option<DocId>, limit: i64) -> Vec<DocId>;
+    read vectors::count_unembedded(index: IndexName, model: String) -> i64;
+    /// Counts the captures with vectors of each model.
+    read vectors::count_vectors() -> Vec<(String, i64)>;
+    /// Deletes the vectors of other models than those `kept`, of the next `limit` captures in id order. Returns the number deleted
+    /// and the last capture; `None` at the end.
+    bulk vectors::prune_vectors(kept: Vec<String>, after: Option<CaptureId>, limit: i64) -> (usize, Option<CaptureId>);
+    /// Returns the model whose vectors the index has.
+    read index_models::find_index_model(index: IndexName) -> IndexModel;
+    /// Sets the model whose vectors the index gets. Without one, the jobs of its documents end.
+    write index_models::use_model(index: IndexName, model: Option<String>) -> ();
+    /// Enqueues at most `limit` documents after a change of the model: for their index if they are embedded, else to be embedded.
+    /// Returns their number; `None` once all are enqueued, or if the index uses another model.
+    bulk index_models::queue_for_model(index: IndexName, model: String, limit: i64, now: Timestamp) -> Option<usize>;
+    /// Leases about `limit` jobs to `owner`: in equal numbers of the web and of a few organizations, those after the given one in the
+    /// order of their ids.
+    write embedding_queue::claim_embedding_jobs(owner: String, after: Option<OrganizationId>, now: Timestamp, lease_expires_at: Timestamp, limit: i64) -> Vec<EmbeddingJob>;
+    /// Extends the leases of an owner.
+    relaxed embedding_queue::extend_embedding_leases(owner: String, lease_expires_at: Timestamp) -> ();
+    /// Releases the jobs of an owner that stops, or that cannot reach the model.
+    write embedding_queue::release_embedding_jobs(owner: String, now: Timestamp) -> ();
+    /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed.
+    write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> ();
+    /// Counts the documents that wait to be embedded.
+    read embedding_queue::count_embedding_jobs() -> i64;
+    /// Returns the time since which the oldest job waits; `None` without jobs.
+    read embedding_queue::oldest_embedding_job() -> Option<Timestamp>;
+
     /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
     /// of each organization in equal numbers.
     snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
@@ -449,8 +496,9 @@ operations! {
     read outbox::find_index_generations(index: IndexName) -> IndexGenerations;
     /// Records that a batch is about to move the index from the generation `from` to `next`.
     write outbox::start_generation(index: IndexName, from: Option<Generation>, next: Generation) -> ();
-    /// Records that the index has reached a generation, and deletes the outbox entries of its batch. Idempotent.
-    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>) -> ();
+    /// Records that the index has reached a generation, deletes the outbox entries of its batch, and enqueues documents to be
+    /// embedded. Idempotent.
+    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>, unembedded: Vec<DocId>, now: Timestamp) -> ();
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
     /// Returns the lowest and the highest entry id of an organization's documents; `None` if none is pending.

@@ -324,6 +324,43 @@ diesel::table! {
 diesel::table! {
     use crate::schema::column_types::*;
 
+    capture_vectors (capture_id, model) {
+        capture_id -> Stored<CaptureId>,
+        model -> Text,
+        passages -> Binary,
+        complete -> Bool,
+        content_key -> BigInt,
+        created_at -> Stored<Timestamp>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    embedding_jobs (doc_id) {
+        doc_id -> Stored<DocId>,
+        organization_id -> Nullable<Stored<OrganizationId>>,
+        enqueued_at -> Stored<Timestamp>,
+        attempts -> Integer,
+        not_before -> Stored<Timestamp>,
+        lease_owner -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
+    index_models (index_name) {
+        index_name -> Stored<IndexName>,
+        model -> Nullable<Text>,
+        queued_to -> Nullable<Stored<DocId>>,
+        queued -> Bool,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
     leases (name) {
         name -> Text,
         owner -> Text,
@@ -543,6 +580,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     captures,
     capture_parts,
     capture_terms,
+    capture_vectors,
+    embedding_jobs,
     passages,
     page_reads,
     grants,

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use engine::search_terms::SearchTerms;
 use engine::{
     Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
-    UnknownValues,
+    SemanticHit, SemanticRequest, UnknownValues,
 };
 use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
@@ -222,6 +222,11 @@ impl SearchEngine for MeilisearchEngine {
 
     fn candidate_limit(&self, results: usize) -> usize {
         (2 * results).max(64)
+    }
+
+    async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
+        let _ = request;
+        Ok(Vec::new())
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

@@ -21,7 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
+use engine::{
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine, SemanticHit,
+    SemanticRequest,
+};
 use model::{Generation, IndexName};
 use tokio::sync::Semaphore;
 
@@ -213,6 +216,11 @@ impl SearchEngine for TantivyEngine {
             inner.index(request.collection.index()).first_stage(&request)
         })
         .await
+    }
+
+    async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
+        let _ = request;
+        Ok(Vec::new())
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

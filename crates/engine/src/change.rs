@@ -1,5 +1,7 @@
 use model::{Collection, DocId, Timestamp};
 
+use crate::DocumentVectors;
+
 /// Change of an index.
 #[derive(Clone, Debug)]
 pub enum Change {
@@ -39,6 +41,8 @@ pub struct IndexDocument {
     pub published_at: Option<Timestamp>,
     /// Labels that filters name, matched exactly.
     pub labels: Vec<String>,
+    /// Vectors of the passages; `None` while they are not embedded.
+    pub vectors: Option<DocumentVectors>,
 }
 
 impl IndexDocument {
@@ -56,6 +60,7 @@ impl IndexDocument {
             country: None,
             published_at: None,
             labels: Vec::new(),
+            vectors: None,
         }
     }
 }

@@ -9,10 +9,12 @@ pub mod indexing;
 pub mod memory;
 mod request;
 pub mod search_terms;
+mod semantic;
 
 pub use change::{Change, IndexDocument};
 pub use error::{EngineError, EngineErrorKind};
 pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, UnknownValues};
+pub use semantic::{DocumentVectors, SemanticHit, SemanticRequest};
 
 use async_trait::async_trait;
 use model::{Generation, IndexName};
@@ -43,6 +45,12 @@ pub trait SearchEngine: Send + Sync {
     fn verifies_phrases(&self) -> bool {
         false
     }
+
+    /// Returns the `limit` documents with the nearest passages, nearest first; ties are broken by document id.
+    ///
+    /// Filters and scopes are as in `first_stage`. The search may be approximate: it finds nearly all of the nearest documents.
+    /// Documents without vectors of the requested space are no hits.
+    async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError>;
 
     /// Returns the number of candidates to request for `results` results. The first stage provides recall, the second
     /// precision. An engine that only approximates the order of BM25 needs more candidates.

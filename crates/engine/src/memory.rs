@@ -12,8 +12,8 @@ use retrieval_core::bm25::single as bm25;
 use crate::indexing::{Site, TermSink, domain_suffixes, index_terms, path_prefixes};
 use crate::search_terms::SearchTerms;
 use crate::{
-    Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
-    UnknownValues,
+    Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine, SemanticHit,
+    SemanticRequest, UnknownValues,
 };
 
 /// Search engine that scans every document.
@@ -153,6 +153,23 @@ impl SearchEngine for MemoryEngine {
         let average_length = mean(collection.iter().map(|entry| entry.body_words).sum());
         let statistics = terms.into_statistics(documents, average_length);
         Ok(FirstStageResponse { hits, total, unknown_values, statistics })
+    }
+
+    async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
+        let indexes = self.lock();
+        let Some(index) = indexes.get(&request.collection.index()) else { return Ok(Vec::new()) };
+        let hit = |entry: &Entry| {
+            let vectors = entry.document.vectors.as_ref().filter(|vectors| vectors.space == request.space)?;
+            let cosines = vectors.passages.iter().map(|passage| passage.cosine(&request.vector));
+            let is_match = entry.is_in(request.collection)
+                && entry.missing(&request.filters).is_some_and(|missing| missing == UnknownValues::default());
+            let cosine = cosines.max_by(f32::total_cmp).filter(|_| is_match)?;
+            Some(SemanticHit { doc_id: entry.document.doc_id, cosine })
+        };
+        let mut hits: Vec<SemanticHit> = index.values().filter_map(hit).collect();
+        hits.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.doc_id.cmp(&b.doc_id)));
+        hits.truncate(request.limit.max(1));
+        Ok(hits)
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

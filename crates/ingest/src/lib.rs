@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod clock;
+pub mod embed;
 pub mod feeder;
 pub mod leases;
 pub mod objects;
@@ -10,6 +11,7 @@ pub mod rebuild;
 pub mod run;
 pub mod supervisor;
 
+pub use embed::EmbeddingWorker;
 pub use feeder::{Feeder, Ownership};
 pub use pages::{PageError, PageReader, PageReaderOptions};
 pub use run::{Runner, RunnerOptions};

@@ -5,6 +5,7 @@ pub mod blend;
 pub mod bm25;
 pub mod chars;
 pub mod domain;
+pub mod embeddings;
 mod inline;
 mod markdown;
 pub mod outline;

@@ -2,7 +2,10 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use engine::memory::MemoryEngine;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
+use engine::{
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine, SemanticHit,
+    SemanticRequest,
+};
 use model::{Generation, IndexName};
 use tokio::sync::watch;
 
@@ -91,6 +94,10 @@ impl SearchEngine for TestEngine {
 
     fn verifies_phrases(&self) -> bool {
         self.inner.verifies_phrases()
+    }
+
+    async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
+        self.inner.semantic(request).await
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

@@ -62,6 +62,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "fetcher",
             "file-types",
             "model",
+            // Vectors of passages.
+            "models",
             "retrieval-core",
             // Events of runs.
             "webhooks",

@@ -5,6 +5,7 @@ mod backup;
 mod catch_up;
 mod config_check;
 mod doctor;
+mod index_embed;
 mod index_rebuild;
 mod migrate;
 mod restore;
@@ -41,6 +42,7 @@ pub async fn run(command: Command, settings: Settings, config: Option<&Path>) ->
         Command::Web(Web::Remove { url, selection }) => web_pages::remove(url.as_deref(), &selection, &settings).await,
         Command::Web(Web::Refresh { urls }) => web_pages::refresh(&urls, &settings).await,
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
+        Command::Index(Index::Embed { prune }) => index_embed::run(prune, &settings).await,
         Command::Migrate => migrate::run(&settings).await,
         Command::Backup { folder } => backup::run(&folder, &settings, config).await,
         Command::Restore { folder } => restore::run(&folder, &settings).await,

@@ -12,8 +12,9 @@ use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use connections::Connections;
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
-use ingest::{Ownership, Supervisor};
+use ingest::{EmbeddingWorker, Ownership, Supervisor};
 use model::{Clock, SystemClock};
+use models::embedding::Embedder;
 use settings::Settings;
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,7 +22,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, crawls, data_folder, descriptors, disk, logging, metrics, sandbox};
+use crate::{actor, banner, crawls, data_folder, descriptors, disk, embedder, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -46,6 +47,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     sandbox::log(&workers.report);
     let extractor = workers.pool;
     settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+    let embedder = embedder::open(&settings).await?;
     let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
     let (store, _database_use) = compose::server_docstore(&settings).await?;
     if let Some(note) = creation {
@@ -77,6 +79,10 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         if index.ownership == Ownership::Exclusive {
             // Requeues lost or damaged parts of the embedded index before the first search.
             index.feeder.restore().await?;
+        }
+        if let Some(worker) = embedding_worker(&store, embedder.as_ref()).await? {
+            let stop_embedding = stop.clone();
+            tasks.push(supervisor.spawn("embedding", move || Arc::clone(&worker).work(stop_embedding.clone())));
         }
         let created = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
         let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&created));
@@ -174,6 +180,20 @@ fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsT
         clock: Arc::new(SystemClock),
         metrics: Some(metrics),
     }
+}
+
+/// Makes the indexes use the vectors of the model, or none without a model. Returns the worker that embeds documents.
+async fn embedding_worker(
+    store: &Docstore,
+    embedder: Option<&Arc<dyn Embedder>>,
+) -> anyhow::Result<Option<Arc<EmbeddingWorker>>> {
+    let Some(embedder) = embedder else {
+        ingest::embed::use_model(store, None).await?;
+        return Ok(None);
+    };
+    let worker = EmbeddingWorker::new(store.clone(), Arc::clone(embedder), Arc::new(SystemClock));
+    worker.adopt().await?;
+    Ok(Some(Arc::new(worker)))
 }
 
 /// Expires the run leases of a crashed process at once if no other process can hold them.

@@ -7,7 +7,7 @@ use model::{CaptureFormat, CaptureId, DocId, IndexName, OrganizationId, Timestam
 use super::evidence::Restored;
 use super::outbox::enqueue_documents_of;
 use super::parts::insert_parts;
-use super::{Conn, evidence, lock_documents};
+use super::{Conn, evidence, lock_documents, vectors};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{NewDocument, SaveOutcome};
 use crate::error::Result;
@@ -117,8 +117,11 @@ async fn load_kept(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap<D
 struct Changes {
     inserted: Vec<Document>,
     updated: Vec<Document>,
-    /// Captures that are replaced. Captures of single organizations belong to their page reads and stay.
-    replaced: Vec<CaptureId>,
+    /// Captures that are replaced, with the new captures that take their places. Captures of single organizations belong to their
+    /// page reads and stay.
+    replaced: Vec<(CaptureId, Option<CaptureId>)>,
+    /// Captures in use whose documents may have another title than before.
+    retitled: Vec<CaptureId>,
     /// Documents that had been removed: what was kept of them is not restored.
     restored: Vec<Restored>,
     /// Stored captures that were read again with the same content, the latest ones or earlier ones.
@@ -159,12 +162,15 @@ impl Changes {
             self.restored.push(Restored { doc_id, owner, replaced });
         }
         let outcome = if !same_content {
+            let returned = kept.iter().find(|(_, content)| content.matches(&capture) && !is_restored);
             if !is_restored {
-                self.replaced.extend(before.latest_capture_id);
+                let new = returned.is_none().then_some(capture.capture_id);
+                self.replaced.extend(before.latest_capture_id.map(|replaced| (replaced, new)));
             }
-            match kept.iter().find(|(_, content)| content.matches(&capture) && !is_restored) {
+            match returned {
                 Some((capture_id, _)) => {
                     document.latest_capture_id = Some(*capture_id);
+                    self.retitled.push(*capture_id);
                     self.reread.push((*capture_id, capture));
                 }
                 None => {
@@ -175,6 +181,7 @@ impl Changes {
             SaveOutcome::Stored
         } else {
             document.latest_capture_id = before.latest_capture_id;
+            self.retitled.extend(before.latest_capture_id.filter(|_| document.title != before.title));
             if let Some(capture_id) = before.latest_capture_id {
                 self.reread.push((capture_id, capture));
             }
@@ -200,7 +207,6 @@ impl Changes {
         for restored in self.restored {
             evidence::forget(connection, restored).await?;
         }
-        evidence::supersede(connection, &self.replaced, now).await?;
         for document in self.updated {
             diesel::update(documents::table.find(Bind(document.doc_id))).set(document).execute(connection).await?;
         }
@@ -212,6 +218,8 @@ impl Changes {
             insert_rows!(connection, captures::table, vec![capture.clone()])?;
             insert_parts(connection, &capture, parts).await?;
         }
+        evidence::supersede(connection, &self.replaced, now).await?;
+        vectors::outdate(connection, &self.retitled).await?;
         insert_rows!(connection, passages::table, self.passages)?;
         let queued: Vec<_> = self.queued.into_iter().collect();
         for same in queued.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {

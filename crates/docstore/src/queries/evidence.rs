@@ -2,7 +2,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, DocId, OrganizationId, Timestamp};
 
-use super::{Conn, lock_documents};
+use super::{Conn, lock_documents, vectors};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::schema::{captures, documents, grants};
@@ -17,15 +17,22 @@ pub struct Restored {
     pub replaced: Option<CaptureId>,
 }
 
-/// Takes replaced captures out of use. Those that were shown or cited are kept, the others deleted.
-pub async fn supersede(connection: &mut Conn, replaced: &[CaptureId], now: Timestamp) -> Result<()> {
+/// Takes replaced captures out of use, each given with the new capture that takes its place. Those that were shown or cited are
+/// kept, the others deleted.
+pub async fn supersede(
+    connection: &mut Conn,
+    replaced: &[(CaptureId, Option<CaptureId>)],
+    now: Timestamp,
+) -> Result<()> {
     for chunk in replaced.chunks(MAX_VALUES_PER_STATEMENT) {
-        let of_chunk = || captures::table.filter(captures::capture_id.eq_any(bind_all(chunk.iter().copied())));
+        let of_chunk =
+            || captures::table.filter(captures::capture_id.eq_any(bind_all(chunk.iter().map(|pair| pair.0))));
         let shown = grants::table
             .filter(grants::doc_id.eq(captures::doc_id))
             .filter(grants::capture_id.eq(captures::capture_id.nullable()));
         let seen = of_chunk().filter(captures::kept_until.is_not_null().or(diesel::dsl::exists(shown)));
         diesel::update(seen).set(captures::superseded_at.eq(Bind(now))).execute(connection).await?;
+        vectors::hand_over(connection, chunk).await?;
         diesel::delete(of_chunk().filter(captures::superseded_at.is_null())).execute(connection).await?;
     }
     Ok(())

@@ -18,8 +18,10 @@ pub mod crawl_visits;
 pub mod crawls;
 pub mod deliveries;
 pub mod documents;
+pub mod embedding_queue;
 pub mod evidence;
 pub mod files;
+pub mod index_models;
 pub mod inventory;
 pub mod outbox;
 pub mod page_reads;
@@ -32,6 +34,7 @@ pub mod run_files;
 pub mod runs;
 pub mod storage_totals;
 pub mod usage;
+pub mod vectors;
 pub mod web_pages;
 pub mod webhooks;
 

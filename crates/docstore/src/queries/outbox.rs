@@ -5,6 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
+use super::embedding_queue::enqueue_jobs;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;
@@ -161,7 +162,10 @@ pub async fn complete_generation(
     index: IndexName,
     generation: Generation,
     entry_ids: Vec<i64>,
+    unembedded: Vec<DocId>,
+    now: Timestamp,
 ) -> Result<()> {
+    enqueue_jobs(connection, unembedded, now).await?;
     // Unless another process has taken over and started a batch of its own.
     let started = index_generations::started.eq(Bind(Some(generation)));
     diesel::update(index_generations::table.find(Bind(index)).filter(started))

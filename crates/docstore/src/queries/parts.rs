@@ -137,9 +137,14 @@ pub async fn passages_in(
 }
 
 pub async fn list_passages(connection: &mut Conn, capture_id: CaptureId) -> Result<Vec<Passage>> {
+    list_first_passages(connection, capture_id, i64::MAX).await
+}
+
+pub async fn list_first_passages(connection: &mut Conn, capture_id: CaptureId, limit: i64) -> Result<Vec<Passage>> {
     Ok(passages::table
         .filter(passages::capture_id.eq(Bind(capture_id)))
         .order(passages::ordinal)
+        .limit(limit)
         .select(Passage::as_select())
         .load(connection)
         .await?)
@@ -192,12 +197,17 @@ pub async fn load_terms(
 }
 
 pub async fn load_rest(connection: &mut Conn, capture_id: CaptureId) -> Result<String> {
+    load_rest_to(connection, capture_id, usize::MAX).await
+}
+
+pub async fn load_rest_to(connection: &mut Conn, capture_id: CaptureId, last: usize) -> Result<String> {
     let mut content = String::new();
     let mut next = 1;
     loop {
         let parts: Vec<String> = capture_parts::table
             .filter(capture_parts::capture_id.eq(Bind(capture_id)))
             .filter(capture_parts::part.ge(column(next)))
+            .filter(capture_parts::part.le(column(last)))
             .order(capture_parts::part)
             .limit(PARTS_PER_INSERT as i64)
             .select(capture_parts::content)

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use docstore::{
-    ApiKey, BalanceEntry, Details, Feedback, File, FileChanges, FileContent, FileResult, Grant, IndexRun,
-    NewResearchEvent, Search, StorageQuotas, UsageEvent, WebhookDelivery,
+    ApiKey, BalanceEntry, Details, EmbeddingProgress, Feedback, File, FileChanges, FileContent, FileResult, Grant,
+    IndexRun, NewResearchEvent, Search, StorageQuotas, UsageEvent, WebhookDelivery,
 };
 use model::{
     BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
@@ -52,9 +52,9 @@ async fn columns_match_schema(db: Database) {
     assert_eq!(columns, declared);
 }
 
-/// Tables that do not cascade: the outbox, leases and generations contain no tenant data beyond ids, the audit log outlives its
+/// Tables that do not cascade: the outbox, leases, generations and models contain no tenant data beyond ids, the audit log outlives its
 /// organization, and crawls belong to the shared web.
-const NOT_CASCADING: [&str; 9] = [
+const NOT_CASCADING: [&str; 10] = [
     "audit_entries",
     "crawl_counts",
     "crawl_hosts",
@@ -62,6 +62,7 @@ const NOT_CASCADING: [&str; 9] = [
     "crawl_urls",
     "crawls",
     "index_generations",
+    "index_models",
     "leases",
     "outbox",
 ];
@@ -77,6 +78,7 @@ async fn deleting_organization_cascades(db: Database) {
         declared().iter().filter_map(|line| line.split_once('.').map(|(table, _)| table.to_owned())).collect();
     crate::crawls::start(&db, "a crawl", &["https://example.com/"]).await;
     db.start_generation(IndexName::Web, None, Generation(Uuid::new_v4())).await.unwrap();
+    db.use_model(IndexName::Web, Some("model".to_owned())).await.unwrap();
     let mut before = Vec::new();
     for table in &tables {
         let count = db.count(table).await;
@@ -110,7 +112,10 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     let new_id = Uuid::new_v4;
     let own = divided(workspace_document(organization_id, "a.md", "a file that is stored in two parts"));
     let own_id = own.document.doc_id;
-    db.save_documents(vec![own], NOW).await.unwrap();
+    db.save_documents(vec![own.clone()], NOW).await.unwrap();
+    let vectors = crate::vectors::vectors(&own, 1, EmbeddingProgress::Complete);
+    db.store_vectors("model".to_owned(), vec![vectors], String::new(), NOW).await.unwrap();
+    crate::vectors::enqueue(db, IndexName::Workspace, vec![own_id]).await;
     let key = ApiKey {
         id: new_id().into(),
         organization_id: owner,

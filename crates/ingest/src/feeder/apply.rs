@@ -26,7 +26,8 @@ impl Feeder {
         let generation = self.start_generation(index).await?;
         self.apply(index, batch.changes).await?;
         count_indexed(index, changes as u64);
-        self.store.complete_generation(index, generation, batch.entries).await?;
+        let now = self.clock.now();
+        self.store.complete_generation(index, generation, batch.entries, batch.unembedded, now).await?;
         Ok(())
     }
 

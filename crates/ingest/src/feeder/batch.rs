@@ -1,25 +1,31 @@
 //! Batches of changes to an index.
 
 use docstore::{Capture, Document};
-use engine::{Change, IndexDocument};
+use engine::{Change, DocumentVectors, IndexDocument};
 use file_types::label;
 use model::{Collection, DocId};
 
 /// Estimated memory of a change beyond its text, in bytes.
 const OVERHEAD: usize = 256;
+/// Estimated memory of a vector beyond its components, in bytes.
+const VECTOR_OVERHEAD: usize = 32;
 
 /// Changes for one call of the engine, and the outbox entries that they complete.
 #[derive(Default)]
 pub struct Batch {
     pub changes: Vec<Change>,
     pub entries: Vec<i64>,
+    /// Documents that lack vectors of the index's model.
+    pub unembedded: Vec<DocId>,
     /// Approximate memory in bytes.
     pub bytes: usize,
 }
 
 impl Batch {
     pub fn put(&mut self, document: IndexDocument) {
-        self.bytes += document.body.len() + document.headings.len() + OVERHEAD;
+        let vectors = document.vectors.iter().flat_map(|vectors| &vectors.passages);
+        let vectors: usize = vectors.map(|vector| vector.dimensions() + VECTOR_OVERHEAD).sum();
+        self.bytes += document.body.len() + document.headings.len() + vectors + OVERHEAD;
         self.changes.push(Change::Put(Box::new(document)));
     }
 
@@ -29,7 +35,7 @@ impl Batch {
 }
 
 /// Converts a document and its capture to the fields that an index stores.
-pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
+pub fn index_document(document: Document, capture: Capture, vectors: Option<DocumentVectors>) -> IndexDocument {
     let (host, path) = retrieval_core::url::CanonicalUrl::parse(&document.canonical_url)
         .map(|url| (url.host().to_owned(), url.path().to_owned()))
         .unwrap_or_default();
@@ -55,5 +61,6 @@ pub fn index_document(document: Document, capture: Capture) -> IndexDocument {
         country: document.country,
         published_at: document.published_at,
         labels,
+        vectors,
     }
 }

@@ -9,6 +9,7 @@ mod catch_up;
 mod generations;
 mod long;
 mod turns;
+mod vectors;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 
 use crate::rebuild;
 use batch::{Batch, index_document};
+use vectors::{Found, Vectors};
 
 /// Maximum outbox entries per batch. Indexes take one large batch in far less time than many small ones.
 const ENTRIES: i64 = 10_000;
@@ -259,7 +261,7 @@ impl Feeder {
         tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
         let generation = self.start_generation(index).await?;
         self.engine.clear(index).await?;
-        self.store.complete_generation(index, generation, entries).await?;
+        self.store.complete_generation(index, generation, entries, Vec::new(), self.clock.now()).await?;
         Ok(())
     }
 
@@ -281,12 +283,14 @@ impl Feeder {
 
     /// Feeds documents, given as pairs of entry id and document id, until a batch is full. Returns the number of entries.
     async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<usize, FeedError> {
+        let model = self.store.find_index_model(index).await?.model;
         let mut batch = Batch::default();
         let mut seen = HashSet::new();
         'chunks: for chunk in entries.chunks(DOCUMENTS_PER_READ) {
             let doc_ids: Vec<DocId> =
                 chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| !seen.contains(doc_id)).collect();
             let loaded = self.store.load_for_indexing(doc_ids).await?;
+            let mut vectors = Vectors::new(&self.store, model.as_deref(), &loaded);
             let mut loaded: HashMap<DocId, (Document, Capture)> =
                 loaded.into_iter().map(|(document, capture)| (document.doc_id, (document, capture))).collect();
             // In the order of the entries, so that the same outbox produces the same index.
@@ -297,8 +301,16 @@ impl Feeder {
                 }
                 match loaded.remove(doc_id) {
                     Some((document, capture)) => {
+                        let vectors = match vectors.take(capture.capture_id).await? {
+                            Found::Vectors(vectors) => Some(vectors),
+                            Found::Nothing => None,
+                            Found::Unembedded => {
+                                batch.unembedded.push(*doc_id);
+                                None
+                            }
+                        };
                         let capture = long::whole(&self.store, &document, capture).await?;
-                        batch.put(index_document(document, capture));
+                        batch.put(index_document(document, capture, vectors));
                     }
                     None => batch.remove(*doc_id),
                 }

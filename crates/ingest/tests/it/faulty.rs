@@ -10,7 +10,10 @@ use blobs::memory::MemoryStore;
 use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignGet, PresignPut};
 use bytes::Bytes;
 use engine::memory::MemoryEngine;
-use engine::{Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine};
+use engine::{
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine, SemanticHit,
+    SemanticRequest,
+};
 use model::{DocId, Generation, IndexName};
 use time::OffsetDateTime;
 
@@ -116,6 +119,10 @@ pub struct FaultyEngine {
 impl SearchEngine for FaultyEngine {
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         self.inner.first_stage(request).await
+    }
+
+    async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
+        self.inner.semantic(request).await
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

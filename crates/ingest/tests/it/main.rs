@@ -1,6 +1,7 @@
 //! Indexing runs and the feeder over a real docstore, with injected faults in storage and engine.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod embedding;
 mod fair_runs;
 mod faulty;
 mod feeding;

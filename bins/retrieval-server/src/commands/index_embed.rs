@@ -1,0 +1,32 @@
+//! `index embed`: fills in the vectors of the configured model.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use indicatif::ProgressBar;
+use ingest::embed::Filler;
+use model::SystemClock;
+use serde_json::json;
+use settings::Settings;
+
+use crate::{data_folder, embedder, output};
+
+pub async fn run(prune: bool, settings: &Settings) -> anyhow::Result<()> {
+    let Some(embedder) = embedder::open(settings).await? else {
+        bail!("`embed.backend` = `none`: configure the model to embed documents with");
+    };
+    let store = data_folder::open_existing(settings).await?;
+    let model = embedder.version().to_owned();
+    let filler = Filler::new(store, embedder, Arc::new(SystemClock));
+    let progress = ProgressBar::new(filler.missing().await?);
+    let filled = filler.fill(|documents| progress.inc(documents as u64)).await?;
+    progress.finish_and_clear();
+    let pruned = if prune { filler.prune().await? } else { 0 };
+    output::json(&json!({
+        "model": model,
+        "documents": filled.documents,
+        "passages": filled.passages,
+        "pruned": pruned,
+    }));
+    Ok(())
+}

@@ -1,0 +1,154 @@
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{DocId, OrganizationId, Timestamp};
+
+use super::Conn;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
+use crate::error::Result;
+use crate::rows::EmbeddingJob;
+use crate::schema::{documents, embedding_jobs as jobs};
+use crate::types::{Bind, bind_all};
+
+/// Organizations, besides the web, that one claim serves.
+const ORGANIZATIONS_PER_CLAIM: usize = 8;
+
+/// Enqueues documents to be embedded, except deleted ones and those that are enqueued already.
+pub async fn enqueue_jobs(connection: &mut Conn, mut doc_ids: Vec<DocId>, now: Timestamp) -> Result<()> {
+    // Sorted and deduplicated, so that transactions with the same documents cannot deadlock.
+    doc_ids.sort_unstable();
+    doc_ids.dedup();
+    for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        let query =
+            documents::table.filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied()))).order(documents::doc_id);
+        let found: Vec<(DocId, Option<OrganizationId>)> =
+            lock_rows_against_deletion!(query.select((documents::doc_id, documents::organization_id)))
+                .load(connection)
+                .await?;
+        let job = |(doc_id, organization_id)| EmbeddingJob {
+            doc_id,
+            organization_id,
+            enqueued_at: now,
+            attempts: 0,
+            not_before: now,
+            lease_owner: None,
+        };
+        let rows: Vec<EmbeddingJob> = found.into_iter().map(job).collect();
+        insert_missing_rows!(connection, jobs::table, rows)?;
+    }
+    Ok(())
+}
+
+pub async fn claim_embedding_jobs(
+    connection: &mut Conn,
+    owner: String,
+    after: Option<OrganizationId>,
+    now: Timestamp,
+    lease_expires_at: Timestamp,
+    limit: i64,
+) -> Result<Vec<EmbeddingJob>> {
+    let waiting = waiting_organizations(connection, after, now).await?;
+    let due = || jobs::table.filter(jobs::not_before.le(Bind(now))).order((jobs::enqueued_at, jobs::doc_id));
+    let share = (limit / i64::try_from(waiting.len() + 1).unwrap_or(i64::MAX)).max(1);
+    let mut claimed: Vec<EmbeddingJob> = Vec::new();
+    for organization_id in waiting {
+        let of_organization = lock_free_rows!(
+            due()
+                .filter(jobs::organization_id.eq(Bind(Some(organization_id))))
+                .limit(share)
+                .select(EmbeddingJob::as_select())
+        );
+        claimed.extend(of_organization.load::<EmbeddingJob>(connection).await?);
+    }
+    let rest = limit.saturating_sub(i64::try_from(claimed.len()).unwrap_or(i64::MAX)).max(1);
+    let of_web =
+        lock_free_rows!(due().filter(jobs::organization_id.is_null()).limit(rest).select(EmbeddingJob::as_select()));
+    claimed.extend(of_web.load::<EmbeddingJob>(connection).await?);
+    let ids = bind_all(claimed.iter().map(|job| job.doc_id));
+    diesel::update(jobs::table.filter(jobs::doc_id.eq_any(ids)))
+        .set((jobs::lease_owner.eq(Some(owner)), jobs::not_before.eq(Bind(lease_expires_at))))
+        .execute(connection)
+        .await?;
+    Ok(claimed)
+}
+
+/// Lists organizations with due jobs in the order of their ids, first those after the given one.
+async fn waiting_organizations(
+    connection: &mut Conn,
+    after: Option<OrganizationId>,
+    now: Timestamp,
+) -> Result<Vec<OrganizationId>> {
+    let mut waiting: Vec<OrganizationId> = Vec::new();
+    let (mut last, mut from_start) = (after, after.is_none());
+    while waiting.len() < ORGANIZATIONS_PER_CLAIM {
+        // One entry of the index per organization, however many jobs it has.
+        let mut query = jobs::table
+            .filter(jobs::organization_id.is_not_null())
+            .filter(jobs::not_before.le(Bind(now)))
+            .order(jobs::organization_id)
+            .limit(1)
+            .select(jobs::organization_id.assume_not_null())
+            .into_boxed();
+        if let Some(last) = last {
+            query = query.filter(jobs::organization_id.gt(Bind(Some(last))));
+        }
+        match query.first::<OrganizationId>(connection).await.optional()? {
+            Some(next) if waiting.contains(&next) => break,
+            Some(next) => {
+                waiting.push(next);
+                last = Some(next);
+            }
+            None if from_start => break,
+            None => (last, from_start) = (None, true),
+        }
+    }
+    Ok(waiting)
+}
+
+pub async fn extend_embedding_leases(connection: &mut Conn, owner: String, lease_expires_at: Timestamp) -> Result<()> {
+    diesel::update(jobs::table.filter(jobs::lease_owner.eq(owner)))
+        .set(jobs::not_before.eq(Bind(lease_expires_at)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn release_embedding_jobs(connection: &mut Conn, owner: String, now: Timestamp) -> Result<()> {
+    diesel::update(jobs::table.filter(jobs::lease_owner.eq(owner)))
+        .set((jobs::lease_owner.eq(None::<String>), jobs::not_before.eq(Bind(now))))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Ends the lease of a job that is continued later.
+pub async fn postpone(
+    connection: &mut Conn,
+    doc_id: DocId,
+    owner: String,
+    attempts: i32,
+    not_before: Timestamp,
+) -> Result<()> {
+    diesel::update(jobs::table.find(Bind(doc_id)).filter(jobs::lease_owner.eq(owner)))
+        .set((jobs::attempts.eq(attempts), jobs::not_before.eq(Bind(not_before)), jobs::lease_owner.eq(None::<String>)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub async fn drop_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<()> {
+    for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        diesel::delete(jobs::table.filter(jobs::doc_id.eq_any(bind_all(chunk.iter().copied()))))
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+pub async fn count_embedding_jobs(connection: &mut Conn) -> Result<i64> {
+    Ok(jobs::table.count().get_result(connection).await?)
+}
+
+pub async fn oldest_embedding_job(connection: &mut Conn) -> Result<Option<Timestamp>> {
+    let oldest = jobs::table.order(jobs::enqueued_at).select(jobs::enqueued_at);
+    Ok(oldest.first(connection).await.optional()?)
+}

@@ -1,0 +1,321 @@
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
+
+use super::outbox::enqueue_documents_of;
+use super::{Conn, embedding_queue, index_models};
+use crate::backend::MAX_VALUES_PER_STATEMENT;
+use crate::embedding::{CaptureVectors, EmbeddingProgress, NewVectors, content_key};
+use crate::error::Result;
+use crate::passage_vectors::encode;
+use crate::rows::StoredVectors;
+use crate::schema::{capture_vectors, captures, documents};
+use crate::types::{Bind, bind_all};
+
+/// Captures of a document whose vectors are looked at for equal texts.
+const EARLIER_CAPTURES: i64 = 4;
+
+type VectorsRow = (CaptureId, Vec<u8>, bool);
+
+pub async fn load_vectors(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    capture_ids: Vec<CaptureId>,
+    model: String,
+) -> Result<Vec<CaptureVectors>> {
+    let is_readable = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
+    let rows: Vec<VectorsRow> = capture_vectors::table
+        .inner_join(captures::table.on(captures::capture_id.eq(capture_vectors::capture_id)))
+        .filter(capture_vectors::capture_id.eq_any(bind_all(capture_ids)))
+        .filter(capture_vectors::model.eq(model))
+        .filter(capture_vectors::complete)
+        .filter(is_readable)
+        .select((capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete))
+        .load(connection)
+        .await?;
+    Ok(decoded(rows))
+}
+
+pub async fn list_vectors(
+    connection: &mut Conn,
+    capture_ids: Vec<CaptureId>,
+    model: String,
+) -> Result<Vec<CaptureVectors>> {
+    let rows: Vec<VectorsRow> = capture_vectors::table
+        .filter(capture_vectors::capture_id.eq_any(bind_all(capture_ids)))
+        .filter(capture_vectors::model.eq(model))
+        .filter(capture_vectors::complete)
+        .select((capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete))
+        .load(connection)
+        .await?;
+    Ok(decoded(rows))
+}
+
+fn decoded(rows: Vec<VectorsRow>) -> Vec<CaptureVectors> {
+    rows.into_iter().filter_map(CaptureVectors::decode).collect()
+}
+
+pub async fn find_reusable_vectors(
+    connection: &mut Conn,
+    capture_id: CaptureId,
+    model: String,
+) -> Result<Vec<CaptureVectors>> {
+    let found: Option<(DocId, Option<OrganizationId>, String)> = captures::table
+        .find(Bind(capture_id))
+        .select((captures::doc_id, captures::organization_id, captures::content_digest))
+        .first(connection)
+        .await
+        .optional()?;
+    let Some((doc_id, owner, digest)) = found else { return Ok(Vec::new()) };
+    let of_owner = || {
+        let query = capture_vectors::table
+            .inner_join(captures::table.on(captures::capture_id.eq(capture_vectors::capture_id)))
+            .filter(capture_vectors::model.eq(model.clone()))
+            .select((capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete))
+            .into_boxed();
+        match owner {
+            Some(owner) => query.filter(captures::organization_id.eq(Bind(owner))),
+            None => query.filter(captures::organization_id.is_null()),
+        }
+    };
+    let mut rows: Vec<VectorsRow> = of_owner()
+        .filter(captures::doc_id.eq(Bind(doc_id)))
+        .order(captures::captured_at.desc())
+        .limit(EARLIER_CAPTURES)
+        .load(connection)
+        .await?;
+    let copies: Vec<VectorsRow> = of_owner()
+        .filter(capture_vectors::content_key.eq(content_key(&digest)))
+        .filter(captures::content_digest.eq(digest))
+        .filter(captures::doc_id.ne(Bind(doc_id)))
+        .filter(capture_vectors::complete)
+        .limit(1)
+        .load(connection)
+        .await?;
+    rows.extend(copies);
+    Ok(decoded(rows))
+}
+
+/// Document whose vectors are stored.
+type EmbeddedRow = (DocId, Option<OrganizationId>, Option<CaptureId>);
+
+pub async fn store_vectors(
+    connection: &mut Conn,
+    model: String,
+    mut new: Vec<NewVectors>,
+    owner: String,
+    now: Timestamp,
+) -> Result<()> {
+    new.sort_unstable_by_key(|one| one.doc_id);
+    let doc_ids = new.iter().map(|one| one.doc_id);
+    // Locked, so that no other capture takes the place of the embedded one meanwhile.
+    let rows: Vec<EmbeddedRow> = lock_rows!(
+        documents::table.filter(documents::doc_id.eq_any(bind_all(doc_ids))).order(documents::doc_id).select((
+            documents::doc_id,
+            documents::organization_id,
+            documents::latest_capture_id
+        ))
+    )
+    .load(connection)
+    .await?;
+    let rows: HashMap<DocId, EmbeddedRow> = rows.into_iter().map(|row| (row.0, row)).collect();
+    let mut ended: BTreeMap<Option<OrganizationId>, Vec<DocId>> = BTreeMap::new();
+    for one in new {
+        let Some((doc_id, organization_id, Some(latest))) = rows.get(&one.doc_id).copied() else { continue };
+        let is_latest = latest == one.capture_id;
+        let progress = match one.progress {
+            EmbeddingProgress::Complete if !is_latest => EmbeddingProgress::Partial { attempts: 0, not_before: now },
+            progress => progress,
+        };
+        insert_vectors(connection, &model, one, latest, progress == EmbeddingProgress::Complete, now).await?;
+        match progress {
+            EmbeddingProgress::Complete => ended.entry(organization_id).or_default().push(doc_id),
+            EmbeddingProgress::Partial { attempts, not_before } => {
+                embedding_queue::postpone(connection, doc_id, owner.clone(), attempts, not_before).await?;
+            }
+        }
+    }
+    for (organization_id, doc_ids) in ended {
+        let index = organization_id.map_or(Collection::Web, Collection::Workspace).index();
+        if index_models::find_index_model(connection, index).await?.model.as_ref() == Some(&model) {
+            embedding_queue::drop_embedding_jobs(connection, doc_ids.clone()).await?;
+            enqueue_documents_of(connection, index, organization_id, doc_ids, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Stores vectors for the latest capture of the document. Incomplete ones never replace complete ones.
+async fn insert_vectors(
+    connection: &mut Conn,
+    model: &str,
+    new: NewVectors,
+    capture_id: CaptureId,
+    complete: bool,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(passages) = encode(&new.passages) else { return Ok(()) };
+    let replaced = capture_vectors::table
+        .filter(capture_vectors::capture_id.eq(Bind(capture_id)))
+        .filter(capture_vectors::model.eq(model.to_owned()));
+    if complete {
+        diesel::delete(replaced).execute(connection).await?;
+    } else {
+        diesel::delete(replaced.filter(diesel::dsl::not(capture_vectors::complete))).execute(connection).await?;
+    }
+    let content_key = content_key(&new.content_digest);
+    let row = StoredVectors { capture_id, model: model.to_owned(), passages, complete, content_key, created_at: now };
+    insert_missing_rows!(connection, capture_vectors::table, vec![row])?;
+    Ok(())
+}
+
+/// Gives the vectors of captures that are about to be deleted to those that replace them, for texts that both have.
+pub async fn hand_over(connection: &mut Conn, replaced: &[(CaptureId, Option<CaptureId>)]) -> Result<()> {
+    let heirs: HashMap<CaptureId, CaptureId> = replaced.iter().filter_map(|(old, new)| Some((*old, (*new)?))).collect();
+    let embedded: Vec<CaptureId> = capture_vectors::table
+        .inner_join(captures::table.on(captures::capture_id.eq(capture_vectors::capture_id)))
+        .filter(capture_vectors::capture_id.eq_any(bind_all(heirs.keys().copied())))
+        .filter(captures::superseded_at.is_null())
+        .select(capture_vectors::capture_id)
+        .distinct()
+        .load(connection)
+        .await?;
+    for old in embedded {
+        let Some(heir) = heirs.get(&old) else { continue };
+        diesel::update(capture_vectors::table.filter(capture_vectors::capture_id.eq(Bind(old))))
+            .set((capture_vectors::capture_id.eq(Bind(*heir)), capture_vectors::complete.eq(false)))
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Marks the vectors of captures as incomplete: what is embedded with their passages may have changed.
+pub async fn outdate(connection: &mut Conn, capture_ids: &[CaptureId]) -> Result<()> {
+    for chunk in capture_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        let outdated = capture_vectors::capture_id.eq_any(bind_all(chunk.iter().copied()));
+        diesel::update(capture_vectors::table.filter(outdated))
+            .set(capture_vectors::complete.eq(false))
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+pub async fn sample_vectors(
+    connection: &mut Conn,
+    collection: Collection,
+    model: String,
+    limit: i64,
+) -> Result<Vec<CaptureVectors>> {
+    let query = documents::table
+        .inner_join(capture_vectors::table.on(capture_vectors::capture_id.nullable().eq(documents::latest_capture_id)))
+        .filter(capture_vectors::model.eq(model))
+        .filter(capture_vectors::complete)
+        .filter(documents::listed)
+        .filter(documents::removed_at.is_null())
+        // Ids are digests of addresses, so their order is random.
+        .order(documents::doc_id)
+        .limit(limit)
+        .select((capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete))
+        .into_boxed();
+    let query = match collection {
+        Collection::Web => query.filter(documents::organization_id.is_null()),
+        Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
+    };
+    Ok(decoded(query.load(connection).await?))
+}
+
+/// Selects listed documents whose latest captures lack complete vectors of the model.
+macro_rules! unembedded {
+    ($model:expr) => {{
+        let embedded = capture_vectors::table
+            .filter(capture_vectors::capture_id.nullable().eq(documents::latest_capture_id))
+            .filter(capture_vectors::model.eq($model))
+            .filter(capture_vectors::complete);
+        documents::table
+            .filter(documents::listed)
+            .filter(documents::removed_at.is_null())
+            .filter(documents::latest_capture_id.is_not_null())
+            .filter(diesel::dsl::not(diesel::dsl::exists(embedded)))
+    }};
+}
+
+/// Returns those of the documents that are to be embedded.
+async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<Vec<DocId>> {
+    let of_these = documents::doc_id.eq_any(bind_all(doc_ids));
+    Ok(unembedded!(model).filter(of_these).select(documents::doc_id).load(connection).await?)
+}
+
+pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<()> {
+    // Locked, so that no change of a document is overlooked.
+    let known = documents::table.filter(documents::doc_id.eq_any(bind_all(doc_ids.clone()))).order(documents::doc_id);
+    let _locked: Vec<DocId> = lock_rows!(known.select(documents::doc_id)).load(connection).await?;
+    let left: HashSet<DocId> = unembedded_of(connection, doc_ids.clone(), model).await?.into_iter().collect();
+    let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
+    embedding_queue::drop_embedding_jobs(connection, settled).await
+}
+
+fn is_workspace(index: IndexName) -> bool {
+    match index {
+        IndexName::Web => false,
+        IndexName::Workspace => true,
+    }
+}
+
+pub async fn list_unembedded(
+    connection: &mut Conn,
+    index: IndexName,
+    model: String,
+    after: Option<DocId>,
+    limit: i64,
+) -> Result<Vec<DocId>> {
+    let mut query = unembedded!(model)
+        .filter(documents::organization_id.is_not_null().eq(is_workspace(index)))
+        .order(documents::doc_id)
+        .limit(limit)
+        .select(documents::doc_id)
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(documents::doc_id.gt(Bind(after)));
+    }
+    Ok(query.load(connection).await?)
+}
+
+pub async fn count_unembedded(connection: &mut Conn, index: IndexName, model: String) -> Result<i64> {
+    let of_index = documents::organization_id.is_not_null().eq(is_workspace(index));
+    Ok(unembedded!(model).filter(of_index).count().get_result(connection).await?)
+}
+
+pub async fn count_vectors(connection: &mut Conn) -> Result<Vec<(String, i64)>> {
+    Ok(capture_vectors::table
+        .group_by(capture_vectors::model)
+        .order(capture_vectors::model)
+        .select((capture_vectors::model, diesel::dsl::count_star()))
+        .load(connection)
+        .await?)
+}
+
+pub async fn prune_vectors(
+    connection: &mut Conn,
+    kept: Vec<String>,
+    after: Option<CaptureId>,
+    limit: i64,
+) -> Result<(usize, Option<CaptureId>)> {
+    let mut query = capture_vectors::table
+        .order(capture_vectors::capture_id)
+        .limit(limit)
+        .select(capture_vectors::capture_id)
+        .into_boxed();
+    if let Some(after) = after {
+        query = query.filter(capture_vectors::capture_id.gt(Bind(after)));
+    }
+    let page: Vec<CaptureId> = query.load(connection).await?;
+    let last = page.last().copied();
+    let old = capture_vectors::table
+        .filter(capture_vectors::capture_id.eq_any(bind_all(page)))
+        .filter(capture_vectors::model.ne_all(kept));
+    Ok((diesel::delete(old).execute(connection).await?, last))
+}

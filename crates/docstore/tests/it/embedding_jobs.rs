@@ -1,0 +1,171 @@
+//! Queue of documents to embed, and changes of the model.
+
+use std::collections::HashSet;
+
+use docstore::{EmbeddingProgress, IndexModel, NewDocument};
+use model::{DocId, IndexName, OrganizationId};
+
+use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
+use crate::vectors::{enqueue, vectors};
+
+on_both_backends!(
+    leased_jobs_are_claimed_once,
+    organizations_take_turns,
+    postponed_job_waits,
+    change_of_the_model_enqueues_each_document_once,
+    index_of_another_model_keeps_its_jobs,
+    settled_jobs_end_unless_their_documents_changed,
+);
+
+const MODEL: &str = "model";
+
+async fn saved(db: &Database, documents: Vec<NewDocument>) -> Vec<DocId> {
+    db.save_documents(documents.clone(), NOW).await.unwrap();
+    documents.iter().map(|new| new.document.doc_id).collect()
+}
+
+async fn pages(db: &Database, count: usize) -> Vec<NewDocument> {
+    let pages: Vec<NewDocument> = (0..count).map(|n| page(&format!("https://example.com/{n}"), "a page")).collect();
+    saved(db, pages.clone()).await;
+    pages
+}
+
+async fn claim(db: &Database, owner: &str, after: Option<OrganizationId>, limit: i64) -> Vec<DocId> {
+    let claimed = db.claim_embedding_jobs(owner.to_owned(), after, NOW, at(10), limit).await.unwrap();
+    claimed.into_iter().map(|job| job.doc_id).collect()
+}
+
+fn sorted(doc_ids: impl IntoIterator<Item = DocId>) -> Vec<DocId> {
+    let mut doc_ids: Vec<DocId> = doc_ids.into_iter().collect();
+    doc_ids.sort_unstable();
+    doc_ids
+}
+
+async fn leased_jobs_are_claimed_once(db: Database) {
+    let ids = sorted(pages(&db, 4).await.iter().map(|new| new.document.doc_id));
+    enqueue(&db, IndexName::Web, [&ids[..], &ids[..]].concat()).await;
+    enqueue(&db, IndexName::Web, ids.clone()).await;
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 4);
+    assert_eq!(db.oldest_embedding_job().await.unwrap(), Some(NOW));
+    let (first, second) = (claim(&db, "first", None, 3).await, claim(&db, "second", None, 3).await);
+    assert_eq!((first.len(), second.len()), (3, 1));
+    assert_eq!(sorted(first.iter().chain(&second).copied()), ids);
+    // The lease of a dead worker expires, unless it was extended.
+    db.extend_embedding_leases("second".to_owned(), at(100)).await.unwrap();
+    let later = db.claim_embedding_jobs("third".to_owned(), None, at(10), at(20), 9).await.unwrap();
+    assert_eq!(sorted(later.iter().map(|job| job.doc_id)), sorted(first.clone()));
+    db.release_embedding_jobs("second".to_owned(), at(1)).await.unwrap();
+    db.release_embedding_jobs("first".to_owned(), at(1)).await.unwrap();
+    let released = db.claim_embedding_jobs("fourth".to_owned(), None, at(1), at(20), 9).await.unwrap();
+    assert_eq!(released.iter().map(|job| job.doc_id).collect::<Vec<_>>(), second);
+}
+
+async fn organizations_take_turns(db: Database) {
+    let mut organizations = Vec::new();
+    for _ in 0..12 {
+        organizations.push(new_organization(&db).await);
+    }
+    organizations.sort_unstable();
+    for (n, organization_id) in organizations.iter().enumerate() {
+        let files = if n == 0 { 50 } else { 2 };
+        let documents =
+            (0..files).map(|n| workspace_document(*organization_id, &format!("{n}.md"), "a file")).collect();
+        let ids = saved(&db, documents).await;
+        enqueue(&db, IndexName::Workspace, ids).await;
+    }
+    let web = pages(&db, 50).await;
+    enqueue(&db, IndexName::Web, web.iter().map(|new| new.document.doc_id).collect()).await;
+    let mut last = None;
+    let mut served = Vec::new();
+    for _ in 0..2 {
+        let claimed = db.claim_embedding_jobs("worker".to_owned(), last, NOW, at(10), 18).await.unwrap();
+        assert!(claimed.iter().any(|job| job.organization_id.is_none()), "the web has its turn, too");
+        let mut turn: Vec<OrganizationId> = claimed.iter().filter_map(|job| job.organization_id).collect();
+        last = turn.last().copied();
+        turn.dedup();
+        served.extend(turn);
+    }
+    let distinct: HashSet<OrganizationId> = served.iter().copied().collect();
+    assert_eq!(served[..8], organizations[..8]);
+    // The rest, and the one with many files once more.
+    assert_eq!(served[8..], [&organizations[8..], &organizations[..1]].concat());
+    assert_eq!(distinct.len(), 12, "{served:?}");
+    // Of eight organizations and the web.
+    db.release_embedding_jobs("worker".to_owned(), at(-1)).await.unwrap();
+    assert_eq!(claim(&db, "worker", None, 500).await.len(), 50 + 14 + 50);
+}
+
+async fn postponed_job_waits(db: Database) {
+    let new = pages(&db, 1).await.remove(0);
+    let doc_id = new.document.doc_id;
+    enqueue(&db, IndexName::Web, vec![doc_id]).await;
+    assert_eq!(claim(&db, "worker", None, 1).await, [doc_id]);
+    let progress = EmbeddingProgress::Partial { attempts: 2, not_before: at(50) };
+    // Another worker has lost its lease.
+    db.store_vectors(MODEL.to_owned(), vec![vectors(&new, 1, progress)], "other".to_owned(), NOW).await.unwrap();
+    assert_eq!(db.claim_embedding_jobs("x".to_owned(), None, at(10), at(11), 1).await.unwrap()[0].attempts, 0);
+    db.store_vectors(MODEL.to_owned(), vec![vectors(&new, 1, progress)], "x".to_owned(), NOW).await.unwrap();
+    assert!(db.claim_embedding_jobs("x".to_owned(), None, at(49), at(60), 1).await.unwrap().is_empty());
+    assert_eq!(db.claim_embedding_jobs("x".to_owned(), None, at(50), at(60), 1).await.unwrap()[0].attempts, 2);
+}
+
+async fn change_of_the_model_enqueues_each_document_once(db: Database) {
+    let pages = pages(&db, 5).await;
+    let organization_id = new_organization(&db).await;
+    saved(&db, vec![workspace_document(organization_id, "a.md", "a file")]).await;
+    let complete: Vec<_> = pages[..2].iter().map(|new| vectors(new, 1, EmbeddingProgress::Complete)).collect();
+    db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
+    let entries = db.count_outbox(IndexName::Web).await.unwrap();
+    let queue = async || db.queue_for_model(IndexName::Web, MODEL.to_owned(), 2, NOW).await.unwrap();
+    assert_eq!((queue().await, db.find_index_model(IndexName::Web).await.unwrap()), (None, IndexModel::default()));
+    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    let mut queued = Vec::new();
+    while let Some(count) = queue().await {
+        queued.push(count);
+        // A second process, or a restart, goes on.
+        db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    }
+    assert_eq!(queued, [2, 2, 1]);
+    assert_eq!(
+        db.find_index_model(IndexName::Web).await.unwrap(),
+        IndexModel { model: Some(MODEL.to_owned()), queued: true }
+    );
+    let pending = db.pending_outbox(IndexName::Web, 100).await.unwrap();
+    let known = sorted(pages[..2].iter().map(|new| new.document.doc_id));
+    assert_eq!(documents_in(&pending)[usize::try_from(entries).unwrap()..], known);
+    let rest = sorted(pages[2..].iter().map(|new| new.document.doc_id));
+    assert_eq!(sorted(claim(&db, "worker", None, 10).await), rest);
+    assert_eq!(db.list_unembedded(IndexName::Web, MODEL.to_owned(), None, 10).await.unwrap(), rest);
+    assert_eq!(db.list_unembedded(IndexName::Web, MODEL.to_owned(), Some(rest[0]), 1).await.unwrap(), rest[1..2]);
+    assert_eq!(db.count_unembedded(IndexName::Web, MODEL.to_owned()).await.unwrap(), 3);
+    assert_eq!(db.count_unembedded(IndexName::Workspace, MODEL.to_owned()).await.unwrap(), 1);
+    db.use_model(IndexName::Workspace, None).await.unwrap();
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 3);
+    db.use_model(IndexName::Web, None).await.unwrap();
+    assert_eq!((queue().await, db.count_embedding_jobs().await.unwrap()), (None, 0));
+}
+
+async fn index_of_another_model_keeps_its_jobs(db: Database) {
+    let new = pages(&db, 1).await.remove(0);
+    db.use_model(IndexName::Web, Some("used".to_owned())).await.unwrap();
+    enqueue(&db, IndexName::Web, vec![new.document.doc_id]).await;
+    let entries = db.count_outbox(IndexName::Web).await.unwrap();
+    let complete = || vec![vectors(&new, 1, EmbeddingProgress::Complete)];
+    db.store_vectors(MODEL.to_owned(), complete(), String::new(), NOW).await.unwrap();
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 1);
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), entries);
+    db.store_vectors("used".to_owned(), complete(), String::new(), NOW).await.unwrap();
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 0);
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), entries + 1);
+}
+
+async fn settled_jobs_end_unless_their_documents_changed(db: Database) {
+    let pages = pages(&db, 3).await;
+    let ids: Vec<DocId> = pages.iter().map(|new| new.document.doc_id).collect();
+    enqueue(&db, IndexName::Web, ids.clone()).await;
+    let complete = pages[..2].iter().map(|new| vectors(new, 1, EmbeddingProgress::Complete)).collect();
+    db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
+    saved(&db, vec![page("https://example.com/1", "a changed page")]).await;
+    db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap();
+    assert_eq!(sorted(claim(&db, "worker", None, 10).await), sorted(ids[1..].to_vec()));
+}

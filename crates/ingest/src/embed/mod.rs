@@ -1,0 +1,161 @@
+//! Embedding of passages, apart from indexing: a document is indexed at once, and once more when its vectors are stored.
+//!
+//! A job in the database says that the latest capture of a document lacks vectors. Processes lease jobs, of all organizations in
+//! turn. Each text is embedded once: texts are compared with those of stored vectors by their digests. While the model is
+//! unavailable, jobs wait and nothing else does.
+
+mod calls;
+mod document;
+mod fill;
+mod round;
+mod text;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use docstore::{Docstore, EmbeddingJob, StoreError};
+use model::{Clock, IndexName, OrganizationId};
+use models::embedding::Embedder;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub use fill::{Filled, Filler};
+pub use round::{EmbedError, register_metrics};
+use round::{Embedding, LEASE, Task};
+pub use text::MAX_PASSAGES;
+
+/// Documents per round.
+const JOBS_PER_ROUND: i64 = 64;
+/// Documents enqueued at a time after a change of the model.
+const DOCUMENTS_PER_PAGE: i64 = 1_000;
+/// Interval at which an idle worker polls for jobs.
+const IDLE_POLL: Duration = Duration::from_secs(1);
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_mins(1);
+
+/// Worker that embeds documents of all organizations. Several processes can run one each.
+pub struct EmbeddingWorker {
+    embedding: Embedding,
+    /// Organization that had its turn last.
+    served: Mutex<Option<OrganizationId>>,
+}
+
+impl EmbeddingWorker {
+    pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
+        round::register_metrics();
+        let embedding = Embedding { store, embedder, clock, owner: Uuid::new_v4().to_string() };
+        Self { embedding, served: Mutex::default() }
+    }
+
+    /// Makes the indexes use this model. If they used another one, the worker enqueues all documents.
+    pub async fn adopt(&self) -> Result<(), StoreError> {
+        use_model(&self.embedding.store, Some(self.embedding.model())).await
+    }
+
+    /// Embeds until `stop`, then releases the jobs in progress. Failures are logged and retried with back-off.
+    pub async fn work(self: Arc<Self>, stop: CancellationToken) {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = self.embed_forever() => {}
+        }
+        if let Err(error) = self.release().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "releasing documents to embed failed");
+        }
+    }
+
+    async fn embed_forever(&self) {
+        let mut backoff = MIN_BACKOFF;
+        loop {
+            let pause = match self.step().await {
+                Ok(done) => {
+                    backoff = MIN_BACKOFF;
+                    if done > 0 { Duration::ZERO } else { IDLE_POLL }
+                }
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "embedding documents failed, retrying");
+                    let pause = backoff;
+                    backoff = (backoff * 2).min(MAX_BACKOFF);
+                    pause
+                }
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Embeds all documents that are due.
+    ///
+    /// # Errors
+    /// Failures of the model or the database. The jobs are kept.
+    pub async fn drain(&self) -> Result<(), EmbedError> {
+        while self.step().await? > 0 {}
+        Ok(())
+    }
+
+    /// Enqueues documents after a change of the model, or embeds some. Returns their number.
+    async fn step(&self) -> Result<usize, EmbedError> {
+        let (store, model) = (&self.embedding.store, self.embedding.model());
+        for index in IndexName::ALL {
+            let used = store.find_index_model(*index).await?;
+            if used.model.as_ref() != Some(&model) {
+                // A server with other settings has taken over.
+                return Ok(0);
+            }
+            if used.queued {
+                continue;
+            }
+            let now = self.embedding.clock.now();
+            if let Some(queued) = store.queue_for_model(*index, model.clone(), DOCUMENTS_PER_PAGE, now).await? {
+                return Ok(queued);
+            }
+        }
+        self.embed_some(model).await
+    }
+
+    async fn embed_some(&self, model: String) -> Result<usize, EmbedError> {
+        let jobs = self.claim().await?;
+        if jobs.is_empty() {
+            return Ok(0);
+        }
+        let task = |job: &EmbeddingJob| Task { doc_id: job.doc_id, attempts: job.attempts };
+        let tasks: Vec<Task> = jobs.iter().map(task).collect();
+        let outcome = self.embedding.round(&tasks).await;
+        if let Ok(round) = &outcome
+            && !round.settled.is_empty()
+        {
+            self.embedding.store.settle_embedding_jobs(round.settled.clone(), model).await?;
+        }
+        // What this round did not reach is due again.
+        self.release().await?;
+        match outcome?.failure {
+            Some(error) => Err(error.into()),
+            None => Ok(jobs.len()),
+        }
+    }
+
+    /// Leases jobs, beginning with the organizations after those that had their turn last.
+    async fn claim(&self) -> Result<Vec<EmbeddingJob>, StoreError> {
+        let Embedding { store, clock, owner, .. } = &self.embedding;
+        if store.oldest_embedding_job().await?.is_none() {
+            return Ok(Vec::new());
+        }
+        let served = *self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock.now();
+        let jobs = store.claim_embedding_jobs(owner.clone(), served, now, now + LEASE, JOBS_PER_ROUND).await?;
+        let last = jobs.iter().rev().find_map(|job| job.organization_id);
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        Ok(jobs)
+    }
+
+    async fn release(&self) -> Result<(), StoreError> {
+        let Embedding { store, clock, owner, .. } = &self.embedding;
+        store.release_embedding_jobs(owner.clone(), clock.now()).await
+    }
+}
+
+/// Makes the indexes use the vectors of a model, or none.
+pub async fn use_model(store: &Docstore, model: Option<String>) -> Result<(), StoreError> {
+    for index in IndexName::ALL {
+        store.use_model(*index, model.clone()).await?;
+    }
+    Ok(())
+}

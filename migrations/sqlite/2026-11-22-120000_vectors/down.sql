@@ -1,0 +1,3 @@
+DROP TABLE index_models;
+DROP TABLE embedding_jobs;
+DROP TABLE capture_vectors;
