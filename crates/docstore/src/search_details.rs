@@ -76,9 +76,19 @@ impl SearchDetails {
     pub(crate) fn to_json(&self) -> serde_json::Result<String> {
         let result = |one: &ResultDetails| {
             let place = |place: &Place| (place.rank, number(place.score));
-            let [lexical, semantic, model] = [one.lexical, one.semantic, one.model].map(|found| found.as_ref().map(place));
+            let [lexical, semantic, model] =
+                [one.lexical, one.semantic, one.model].map(|found| found.as_ref().map(place));
             let (index, first_stage) = (one.index.as_str().to_owned(), place(&one.first_stage));
-            StoredResult(one.capture_id.0, index, number(one.score), first_stage, lexical, model, one.preferred, semantic)
+            StoredResult(
+                one.capture_id.0,
+                index,
+                number(one.score),
+                first_stage,
+                lexical,
+                model,
+                one.preferred,
+                semantic,
+            )
         };
         serde_json::to_string(&Stored {
             ranker: self.ranker_version.clone(),

@@ -16,6 +16,7 @@ use extract_worker::InProcess;
 use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Supervisor};
 use model::Clock;
+use models::embedding::Embedder;
 use models::generation::Generator;
 use rate_limit::{MemoryLimiter, RateLimiter};
 use research::Research;

@@ -2,9 +2,9 @@
 
 use docstore::LoadedDocument;
 use model::Timestamp;
-use retrieval_core::{chars, fusion};
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
+use retrieval_core::{chars, fusion};
 
 use super::candidate::{Candidate, CandidateList, SemanticList};
 use crate::excerpt::span;
@@ -56,7 +56,8 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let scale = if best > 0.0 { best } else { 1.0 };
     for list in lists {
         let Some(SemanticList { limit, floor }) = list.semantic else { continue };
-        let matching = list.candidates.iter().filter(|candidate| candidate.score > 0.0);
+        // Sorted by lexical evidence.
+        let matching = list.candidates.iter().filter(|candidate| candidate.first_stage_score > 0.0);
         let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
         let weight = fusion::weight(places, limit, list.documents);
         for candidate in &mut list.candidates {

@@ -3,7 +3,7 @@
 mod passages;
 mod query_vectors;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use engine::{FirstStageRequest, Hit, SearchEngine, SemanticHit, SemanticRequest};
@@ -11,7 +11,7 @@ use model::DocId;
 use models::embedding::Embedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 
-pub use query_vectors::QueryVectors;
+use query_vectors::QueryVectors;
 
 use super::candidate::SemanticList;
 use super::{Search, SearchRequest};
@@ -42,7 +42,7 @@ impl Semantic {
 impl Nearest {
     /// Adds documents that the lexical search did not find, behind the others.
     pub fn extend(&self, lexical: &mut Vec<Hit>) {
-        let known: std::collections::HashSet<DocId> = lexical.iter().map(|hit| hit.doc_id).collect();
+        let known: HashSet<DocId> = lexical.iter().map(|hit| hit.doc_id).collect();
         let others = self.hits.iter().filter(|hit| !known.contains(&hit.doc_id));
         lexical.extend(others.map(|hit| Hit { doc_id: hit.doc_id, score: 0.0 }));
     }

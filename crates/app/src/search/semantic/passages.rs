@@ -37,7 +37,7 @@ impl App {
                 Some((usize::try_from(passage.ordinal).ok()?, vector.cosine(query)))
             });
             let nearest = nearest(cosines.collect());
-            if candidate.passages.is_empty() {
+            if candidate.trace.lexical.is_none_or(|place| place.score <= 0.0) {
                 // No word of the query is in what ranking read: the nearest passages are all that is known.
                 candidate.passages = nearest;
                 candidate.complete = true;
