@@ -79,6 +79,11 @@ pub struct Explanation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StagePlace")]
     pub lexical: Option<StagePlace>,
+    /// Place among the documents that are nearest to the query in meaning, with the cosine of the nearest passage; omitted for
+    /// documents that are not among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "StagePlace")]
+    pub semantic: Option<StagePlace>,
     /// Place by the reranking model; omitted if no model scored the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StagePlace")]

@@ -51,6 +51,7 @@ use documents::CaptureLifetimes;
 use engine::SearchEngine;
 use ingest::{Feeder, PageReader, Runner, Supervisor};
 use model::Clock;
+use models::embedding::Embedder;
 use rate_limit::RateLimiter;
 use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
@@ -68,6 +69,8 @@ pub struct Parts {
     pub runner: Option<Arc<Runner>>,
     pub pages: Arc<PageReader>,
     pub second_stage: SecondStage,
+    /// Model of the semantic leg; `None`: searches are lexical.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// Sources of web results besides the index.
     pub web: WebSources,
     /// Requests are counted during admission; used here for readiness only.
@@ -126,6 +129,7 @@ pub struct App {
     ledger: billing::Ledger,
     vectors: search::vectors::VectorCache,
     second_stage: SecondStage,
+    semantic: Option<search::semantic::Semantic>,
     web: search::providers::Web,
     limiter: Arc<dyn RateLimiter>,
     webhooks: Arc<Sender>,
@@ -154,6 +158,7 @@ impl App {
             runner,
             pages,
             second_stage,
+            embedder,
             web,
             limiter,
             tokens,
@@ -182,6 +187,7 @@ impl App {
             ledger,
             vectors: search::vectors::VectorCache::new(),
             second_stage,
+            semantic: embedder.map(search::semantic::Semantic::new),
             web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),
             limiter,
             webhooks,

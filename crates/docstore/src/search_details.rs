@@ -32,6 +32,8 @@ pub struct ResultDetails {
     pub score: f64,
     pub first_stage: Place,
     pub lexical: Option<Place>,
+    /// Place among the documents that are nearest in meaning.
+    pub semantic: Option<Place>,
     pub model: Option<Place>,
     /// True if the source policy prefers the domain, which raised the score.
     pub preferred: bool,
@@ -54,8 +56,19 @@ struct Stored {
     results: Vec<StoredResult>,
 }
 
-/// Capture, index, score, places of the first stage, the lexical ranker and the model, preference.
-type StoredResult = (Uuid, String, f64, StoredPlace, Option<StoredPlace>, Option<StoredPlace>, bool);
+/// Capture, index, score, places of the first stage, the lexical ranker and the model, preference, place of the semantic search.
+/// Records of earlier versions end before the last.
+#[derive(Deserialize, Serialize)]
+struct StoredResult(
+    Uuid,
+    String,
+    f64,
+    StoredPlace,
+    Option<StoredPlace>,
+    Option<StoredPlace>,
+    bool,
+    #[serde(default)] Option<StoredPlace>,
+);
 
 type StoredPlace = (u32, f64);
 
@@ -63,9 +76,19 @@ impl SearchDetails {
     pub(crate) fn to_json(&self) -> serde_json::Result<String> {
         let result = |one: &ResultDetails| {
             let place = |place: &Place| (place.rank, number(place.score));
-            let (lexical, model) = (one.lexical.as_ref().map(place), one.model.as_ref().map(place));
-            let index = one.index.as_str().to_owned();
-            (one.capture_id.0, index, number(one.score), place(&one.first_stage), lexical, model, one.preferred)
+            let [lexical, semantic, model] =
+                [one.lexical, one.semantic, one.model].map(|found| found.as_ref().map(place));
+            let (index, first_stage) = (one.index.as_str().to_owned(), place(&one.first_stage));
+            StoredResult(
+                one.capture_id.0,
+                index,
+                number(one.score),
+                first_stage,
+                lexical,
+                model,
+                one.preferred,
+                semantic,
+            )
         };
         serde_json::to_string(&Stored {
             ranker: self.ranker_version.clone(),
@@ -78,7 +101,7 @@ impl SearchDetails {
     pub(crate) fn from_json(text: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let Stored { ranker, generations, degraded, results } = serde_json::from_str(text)?;
         let generation = |(index, id): (String, Uuid)| Ok((IndexName::from_str(&index)?, Generation(id)));
-        let result = |(capture_id, index, score, first_stage, lexical, model, preferred): StoredResult| {
+        let result = |StoredResult(capture_id, index, score, first_stage, lexical, model, preferred, semantic)| {
             let place = |(rank, score): StoredPlace| Place { rank, score };
             Ok(ResultDetails {
                 capture_id: CaptureId(capture_id),
@@ -86,6 +109,7 @@ impl SearchDetails {
                 score,
                 first_stage: place(first_stage),
                 lexical: lexical.map(place),
+                semantic: semantic.map(place),
                 model: model.map(place),
                 preferred,
             })

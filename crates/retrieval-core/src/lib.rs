@@ -6,6 +6,7 @@ pub mod bm25;
 pub mod chars;
 pub mod domain;
 pub mod embeddings;
+pub mod fusion;
 mod inline;
 mod markdown;
 pub mod outline;

@@ -16,6 +16,7 @@ use extract_worker::InProcess;
 use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Supervisor};
 use model::Clock;
+use models::embedding::Embedder;
 use models::generation::Generator;
 use rate_limit::{MemoryLimiter, RateLimiter};
 use research::Research;
@@ -30,6 +31,7 @@ pub struct Setup {
     /// `false`: the deployment has no search index.
     pub retrieval: bool,
     pub second_stage: SecondStage,
+    pub embedder: Option<Arc<dyn Embedder>>,
     pub web: WebSources,
     pub limiter: Arc<dyn RateLimiter>,
     pub tokens: Option<Arc<dyn TokenVerifier>>,
@@ -66,6 +68,7 @@ impl Default for Setup {
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,
+            embedder: None,
             web: WebSources::default(),
             limiter: Arc::new(MemoryLimiter::new()),
             tokens: None,
@@ -125,6 +128,7 @@ impl TestApp {
             runner: Some(Arc::clone(&runner)),
             pages: Arc::new(pages(&store, setup.failure_ttl, Arc::clone(&clock))),
             second_stage: setup.second_stage,
+            embedder: setup.embedder.clone(),
             web: setup.web,
             limiter: setup.limiter,
             tokens: setup.tokens,

@@ -36,12 +36,16 @@ pub struct Candidate {
     pub is_new_snippet: bool,
     /// Position in the merged list of the search providers, from 0; `None` for a candidate of the index.
     pub provider_rank: Option<usize>,
+    /// Cosine of the nearest passage; `None` for a document that is not among the nearest of its collection.
+    pub cosine: Option<f32>,
 }
 
 /// Places of a candidate after the stages that ranked it, for the record of the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     pub lexical: Option<Place>,
+    /// Place among the nearest documents, with the cosine.
+    pub semantic: Option<Place>,
     pub model: Option<Place>,
     /// True if the source policy raised the score.
     pub preferred: bool,
@@ -50,20 +54,22 @@ pub struct Trace {
 impl Candidate {
     /// Returns what the record of the search says about the candidate.
     pub fn details(&self) -> ResultDetails {
-        let Trace { lexical, model, preferred } = self.trace;
+        let Trace { lexical, semantic, model, preferred } = self.trace;
         ResultDetails {
-            capture_id: self.document.state.capture_id,
+            // A stored snippet may have replaced the state that was ranked.
+            capture_id: self.loaded.as_ref().map_or(self.document.state.capture_id, |loaded| loaded.capture.capture_id),
             index: self.collection.index(),
             score: self.score,
             first_stage: place(self.position, f64::from(self.first_stage_score)),
             lexical,
+            semantic,
             model,
             preferred,
         }
     }
 }
 
-fn place(position: usize, score: f64) -> Place {
+pub fn place(position: usize, score: f64) -> Place {
     Place { rank: u32::try_from(position + 1).unwrap_or(u32::MAX), score }
 }
 
@@ -72,6 +78,8 @@ pub struct CandidateList {
     pub collection: Collection,
     pub candidates: Vec<Candidate>,
     pub statistics: CollectionStatistics,
+    /// Documents in the collection.
+    pub documents: u64,
     /// Matching documents in the collection.
     pub total: u64,
     /// Matching documents that the filters removed only for lack of a value.
@@ -80,6 +88,17 @@ pub struct CandidateList {
     pub filtered: usize,
     /// False if the collection was searched by providers only.
     pub is_indexed: bool,
+    /// Result of the semantic search; `None` if there was none.
+    pub semantic: Option<SemanticList>,
+}
+
+/// The nearest documents of a collection.
+#[derive(Clone, Copy, Debug)]
+pub struct SemanticList {
+    /// Number of documents that were requested.
+    pub limit: usize,
+    /// Lowest cosine of the list.
+    pub floor: f32,
 }
 
 impl CandidateList {
@@ -88,10 +107,12 @@ impl CandidateList {
             collection,
             candidates: Vec::new(),
             statistics: CollectionStatistics::default(),
+            documents: 0,
             total: 0,
             unknown_values: UnknownValues::default(),
             filtered: 0,
             is_indexed: true,
+            semantic: None,
         }
     }
 
@@ -142,7 +163,7 @@ impl CandidateList {
     }
 
     /// Sorts by score. Ties keep their order.
-    fn sort_by_score(&mut self) {
+    pub fn sort_by_score(&mut self) {
         self.candidates.sort_by(|one, other| other.score.total_cmp(&one.score));
     }
 
@@ -208,6 +229,7 @@ mod tests {
                 trace: Trace::default(),
                 is_new_snippet: false,
                 provider_rank: None,
+                cosine: None,
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

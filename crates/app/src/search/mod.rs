@@ -12,6 +12,7 @@ pub(crate) mod record;
 mod recorded;
 mod retrieve;
 pub(crate) mod second_stage;
+pub(crate) mod semantic;
 mod source_policy;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
@@ -28,7 +29,9 @@ use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use model::{Collection, DocId, IndexName, OrganizationId, ResearchId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
+use retrieval_core::embeddings::QuantizedVector;
 use retrieval_core::snippet::Snippets;
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::content_budget::steps;
@@ -110,6 +113,8 @@ pub struct SearchOutcome {
     pub empty_indexes: Vec<IndexName>,
     /// Web search providers whose results are missing.
     pub unavailable_providers: Vec<UnavailableProvider>,
+    /// True if the results are those of words alone, since the model of the semantic leg failed or was late.
+    pub semantic_unavailable: bool,
     /// True if a stage was skipped for lack of time.
     pub degraded: bool,
     /// Bytes of stored contents that were read.
@@ -123,6 +128,9 @@ struct Search<'a> {
     read_bytes: AtomicUsize,
     degraded: AtomicBool,
     unavailable_providers: Mutex<Vec<UnavailableProvider>>,
+    /// Vector of the query; `None` if there is none.
+    vector: OnceCell<Option<Arc<QuantizedVector>>>,
+    lacks_semantic: AtomicBool,
 }
 
 impl Search<'_> {
@@ -142,6 +150,11 @@ impl Search<'_> {
 
     fn degrade(&self) {
         self.degraded.store(true, Ordering::Relaxed);
+    }
+
+    /// Records that the semantic leg is missing.
+    fn lack_semantic(&self) {
+        self.lacks_semantic.store(true, Ordering::Relaxed);
     }
 
     /// Records a provider whose results are missing.
@@ -217,6 +230,8 @@ impl App {
             read_bytes: AtomicUsize::new(0),
             degraded: AtomicBool::new(false),
             unavailable_providers: Mutex::default(),
+            vector: OnceCell::new(),
+            lacks_semantic: AtomicBool::new(false),
         };
         let indexes = collections.iter().map(|collection| collection.index());
         let (lists, generations) = futures_util::join!(
@@ -234,6 +249,7 @@ impl App {
             lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
         let (mut best, order) = self.rank(&search, lists).await?;
         self.store_snippets(&search, &mut best).await;
+        self.choose_passages(&search, &mut best).await;
         let details = SearchDetails {
             ranker_version: order.ranker_version.clone(),
             generations,
@@ -257,6 +273,7 @@ impl App {
             unknown_values,
             empty_indexes,
             unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
+            semantic_unavailable: search.lacks_semantic.load(Ordering::Relaxed),
             degraded: search.degraded.load(Ordering::Relaxed),
             read_bytes,
         })

@@ -2,11 +2,11 @@
 
 use docstore::LoadedDocument;
 use model::Timestamp;
-use retrieval_core::chars;
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
+use retrieval_core::{chars, fusion};
 
-use super::candidate::{Candidate, CandidateList};
+use super::candidate::{Candidate, CandidateList, SemanticList};
 use crate::excerpt::span;
 
 /// Characters of one text that models read; they would truncate the rest.
@@ -43,6 +43,29 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
         trust_providers(&mut list.candidates);
         list.sort_by_lexical_evidence();
     });
+    add_semantic_evidence(lists);
+}
+
+/// Adds the scores of the semantic search, as far as its model agrees with the words, and sorts by the sums. The nearest document
+/// of all lists has as much as the best lexical score, so that the sums of all lists are on one scale too.
+fn add_semantic_evidence(lists: &mut [CandidateList]) {
+    let all = || lists.iter().flat_map(|list| &list.candidates);
+    let Some(nearest) = all().filter_map(|candidate| candidate.cosine).max_by(f32::total_cmp) else { return };
+    let best = all().map(|candidate| candidate.score).fold(0.0, f64::max);
+    // Without any matching word there is no other evidence.
+    let scale = if best > 0.0 { best } else { 1.0 };
+    for list in lists {
+        let Some(SemanticList { limit, floor }) = list.semantic else { continue };
+        // Sorted by lexical evidence.
+        let matching = list.candidates.iter().filter(|candidate| candidate.first_stage_score > 0.0);
+        let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
+        let weight = fusion::weight(places, limit, list.documents);
+        for candidate in &mut list.candidates {
+            let share = candidate.cosine.map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
+            candidate.score += scale * weight * share;
+        }
+        list.sort_by_score();
+    }
 }
 
 /// Moves the scores of snippets towards the order of the providers, which know the whole pages: the first one has a share of the

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use admission::{Permit, Stop};
 use docstore::{LoadedDocument, LoadedPart, WantedParts};
@@ -13,7 +12,8 @@ use model::{CaptureId, Collection, DocId};
 use retrieval_core::rerank;
 use retrieval_core::site::Site;
 
-use super::candidate::{Candidate, CandidateList, Trace};
+use super::candidate::{Candidate, CandidateList, Trace, place};
+use super::semantic::Nearest;
 use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
@@ -38,32 +38,39 @@ impl App {
             filters: filters(request, collection),
             limit: engine.candidate_limit(request.max_results),
         };
-        if collection != Collection::Web {
-            return self.load(engine, search, self.ask(engine, &base).await?, collection).await;
+        let admitted = with_policy(&base, policy);
+        let (lexical, nearest) =
+            futures_util::join!(self.search_words(engine, search, &base), self.nearest(engine, search, &admitted));
+        let (mut answer, filtered) = lexical?;
+        nearest.extend(&mut answer.hits);
+        Ok(CandidateList { filtered, ..self.load(engine, search, answer, collection, &nearest).await? })
+    }
+
+    /// Returns the documents with the words of the query, and the number of results that the source policy removed.
+    async fn search_words(
+        &self,
+        engine: &dyn SearchEngine,
+        search: &Search<'_>,
+        base: &FirstStageRequest,
+    ) -> Result<(FirstStageResponse, usize)> {
+        let policy = &search.request.source_policy;
+        if base.collection != Collection::Web {
+            return Ok((self.ask(engine, base).await?, 0));
         }
-        if policy.require_domain_match && policy.include_domains.is_empty() {
-            // No document is inside an empty list of domains.
-            let unfiltered = self.ask(engine, &base).await?;
-            let filtered = unfiltered.hits.len().min(request.max_results);
-            return Ok(CandidateList {
-                filtered,
-                statistics: unfiltered.statistics,
-                ..CandidateList::empty(collection)
-            });
+        if policy.admits_nothing() {
+            let mut unfiltered = self.ask(engine, base).await?;
+            let filtered = unfiltered.hits.len().min(search.request.max_results);
+            unfiltered = FirstStageResponse { statistics: unfiltered.statistics, ..FirstStageResponse::default() };
+            return Ok((unfiltered, filtered));
         }
         if policy.drops() {
-            let required: &[Site] = if policy.require_domain_match { &policy.include_domains } else { &[] };
-            let kept = with_domains(&base, required, &policy.exclude_domains);
-            let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, &base))?;
-            let filtered = count_dropped(&unfiltered, &kept, request.max_results);
-            let kept = self.with_preferred(engine, search, &base, kept, policy).await?;
-            return Ok(CandidateList { filtered, ..self.load(engine, search, kept, collection).await? });
+            let kept = with_policy(base, policy);
+            let (kept, unfiltered) = futures_util::try_join!(self.ask(engine, &kept), self.ask(engine, base))?;
+            let filtered = count_dropped(&unfiltered, &kept, search.request.max_results);
+            return Ok((self.with_preferred(engine, search, base, kept, policy).await?, filtered));
         }
-        let started = Instant::now();
-        let answer = self.ask(engine, &base).await?;
-        tracing::debug!(asked = ?started.elapsed(), "first stage");
-        let answer = self.with_preferred(engine, search, &base, answer, policy).await?;
-        self.load(engine, search, answer, collection).await
+        let answer = self.ask(engine, base).await?;
+        Ok((self.with_preferred(engine, search, base, answer, policy).await?, 0))
     }
 
     /// Adds documents of preferred domains, which are candidates even if others match better.
@@ -99,6 +106,7 @@ impl App {
         search: &Search<'_>,
         answer: FirstStageResponse,
         collection: Collection,
+        nearest: &Nearest,
     ) -> Result<CandidateList> {
         let request = search.request;
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
@@ -131,6 +139,7 @@ impl App {
         }
         let mut loaded = self.analyse(search, loaded, limit).await?;
         let policy = Some(&request.source_policy).filter(|_| collection == Collection::Web);
+        let cosines = nearest.by_id();
         let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {
             let (document, loaded) = match known.remove(doc_id) {
                 Some(document) => (document, None),
@@ -140,6 +149,7 @@ impl App {
             if policy.is_some_and(|policy| !policy.admits(&document)) {
                 return None;
             }
+            let near = cosines.get(doc_id).copied();
             Some(Candidate {
                 document,
                 loaded,
@@ -149,19 +159,25 @@ impl App {
                 score: 0.0,
                 passages: Vec::new(),
                 complete: false,
-                trace: Trace::default(),
+                trace: Trace {
+                    semantic: near.map(|(position, cosine)| place(position, f64::from(cosine))),
+                    ..Trace::default()
+                },
                 is_new_snippet: false,
                 provider_rank: None,
+                cosine: near.map(|(_, cosine)| cosine),
             })
         });
         Ok(CandidateList {
             collection,
             candidates: candidates.collect(),
+            documents: answer.statistics.documents,
             statistics: answer.statistics,
             total: answer.total,
             unknown_values: answer.unknown_values,
             filtered: 0,
             is_indexed: true,
+            semantic: nearest.list(),
         })
     }
 
@@ -301,6 +317,13 @@ fn filters(request: &SearchRequest, collection: Collection) -> Filters {
         include_domains: Vec::new(),
         exclude_domains: Vec::new(),
     }
+}
+
+/// Adds the conditions of a policy that remove results. Preferred domains only raise them.
+fn with_policy(base: &FirstStageRequest, policy: &SourcePolicy) -> FirstStageRequest {
+    let is_web = base.collection == Collection::Web;
+    let required: &[Site] = if is_web && policy.require_domain_match { &policy.include_domains } else { &[] };
+    with_domains(base, required, if is_web { &policy.exclude_domains } else { &[] })
 }
 
 fn with_domains(base: &FirstStageRequest, include: &[Site], exclude: &[Site]) -> FirstStageRequest {

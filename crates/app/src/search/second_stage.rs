@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use models::ModelError;
 use models::scoring::Reranker;
+use retrieval_core::fusion::FUSION_VERSION;
 use retrieval_core::rerank::RANKER_VERSION;
 
 use super::candidate::CandidateList;
@@ -50,7 +51,10 @@ impl SecondStage {
     /// Sorts the candidates, which the lexical ranker has sorted, into their final order. The same ranker sorts all lists,
     /// and their scores are comparable.
     pub async fn order(&self, query: &str, lists: &mut [CandidateList], deadline: Deadline, log: &FailureLog) -> Order {
-        let lexical = |skipped| Order { ranker_version: RANKER_VERSION.to_owned(), unavailable: false, skipped };
+        let is_fused = lists.iter().any(|list| list.semantic.is_some());
+        let fusion = if is_fused { format!("+{FUSION_VERSION}") } else { String::new() };
+        let ranker_version = format!("{RANKER_VERSION}{fusion}");
+        let lexical = |skipped| Order { ranker_version, unavailable: false, skipped };
         match self {
             SecondStage::Lexical => return lexical(false),
             SecondStage::None => {}

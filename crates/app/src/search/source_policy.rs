@@ -19,6 +19,11 @@ impl SourcePolicy {
         !self.exclude_domains.is_empty() || self.require_domain_match
     }
 
+    /// Returns true if the policy removes every result: no document is inside an empty list of domains.
+    pub(super) fn admits_nothing(&self) -> bool {
+        self.require_domain_match && self.include_domains.is_empty()
+    }
+
     /// Returns true if the policy prefers some results and keeps the others.
     pub(super) fn has_preference(&self) -> bool {
         !self.require_domain_match && !self.include_domains.is_empty()

@@ -23,6 +23,7 @@ mod removal;
 mod returned_parts;
 mod search;
 mod second_stage;
+mod semantic;
 mod shares;
 mod source_policy;
 mod tenants;

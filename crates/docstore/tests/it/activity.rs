@@ -79,6 +79,7 @@ async fn search_keeps_its_request_and_details(db: Database) {
             score: 0.1 + 0.2,
             first_stage: place(7, 1e300),
             lexical: Some(place(2, 0.0)),
+            semantic: model,
             model,
             preferred: model.is_none(),
         });

@@ -73,6 +73,7 @@ fn recorded_result((result, rank): (app::search::RecordedResult, i64)) -> Record
         explain: details.map(|details| Explanation {
             first_stage: place(details.first_stage),
             lexical: details.lexical.map(place),
+            semantic: details.semantic.map(place),
             model: details.model.map(place),
             preferred: details.preferred,
         }),

@@ -45,6 +45,10 @@ pub(crate) fn of(outcome: &SearchOutcome, shaping: &Shaping, page: &PagePlan) ->
         let message = format!("results of the web search provider `{name}` are missing: {}", reason.replace('_', " "));
         warn(WarningCode::WebProviderUnavailable, message, json!({"provider": name, "reason": reason}));
     }
+    if outcome.semantic_unavailable {
+        let message = "the embedding model is unavailable; results are found by their words only";
+        warn(WarningCode::SemanticUnavailable, message.to_owned(), Value::Null);
+    }
     if outcome.rerank_unavailable {
         let message = "reranking is unavailable; results are in first-stage order";
         warn(WarningCode::RerankUnavailable, message.to_owned(), Value::Null);

@@ -44,6 +44,8 @@ response; use `doc_id` as a lasting reference. Invalid requests also count again
         WarningCode::FilterUnknownValues,
         WarningCode::IndexEmpty,
         WarningCode::RerankUnavailable,
+        WarningCode::SemanticUnavailable,
+        WarningCode::WebProviderUnavailable,
     ];
     // Every search is charged.
     const RETRY_SAFE: bool = false;

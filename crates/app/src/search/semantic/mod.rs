@@ -1,0 +1,130 @@
+//! Semantic leg of a search: the documents that are nearest to the query in meaning.
+
+mod passages;
+mod query_vectors;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use engine::{FirstStageRequest, Hit, SearchEngine, SemanticHit, SemanticRequest};
+use model::DocId;
+use models::embedding::Embedder;
+use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
+
+use query_vectors::QueryVectors;
+
+use super::candidate::SemanticList;
+use super::{Search, SearchRequest};
+use crate::App;
+
+/// Model of the semantic leg, with the vectors of recent queries.
+pub(crate) struct Semantic {
+    vectors: QueryVectors,
+    /// Version of the model, as vectors are stored by.
+    model: String,
+    space: VectorSpace,
+}
+
+/// The nearest documents of one collection.
+#[derive(Default)]
+pub(super) struct Nearest {
+    hits: Vec<SemanticHit>,
+    limit: usize,
+}
+
+impl Semantic {
+    pub fn new(embedder: Arc<dyn Embedder>) -> Self {
+        let model = embedder.version().to_owned();
+        Self { space: VectorSpace::of(&model), vectors: QueryVectors::new(embedder), model }
+    }
+}
+
+impl Nearest {
+    /// Adds documents that the lexical search did not find, behind the others.
+    pub fn extend(&self, lexical: &mut Vec<Hit>) {
+        let known: HashSet<DocId> = lexical.iter().map(|hit| hit.doc_id).collect();
+        let others = self.hits.iter().filter(|hit| !known.contains(&hit.doc_id));
+        lexical.extend(others.map(|hit| Hit { doc_id: hit.doc_id, score: 0.0 }));
+    }
+
+    /// Returns the place and the cosine of each document.
+    pub fn by_id(&self) -> HashMap<DocId, (usize, f32)> {
+        let places = self.hits.iter().enumerate();
+        places.map(|(place, hit)| (hit.doc_id, (place, hit.cosine))).collect()
+    }
+
+    pub fn list(&self) -> Option<SemanticList> {
+        let floor = self.hits.last()?.cosine;
+        Some(SemanticList { limit: self.limit, floor })
+    }
+}
+
+impl App {
+    /// Returns the nearest documents that meet the filters of the lexical request. A failure costs the search its semantic leg
+    /// only.
+    pub(super) async fn nearest(
+        &self,
+        engine: &dyn SearchEngine,
+        search: &Search<'_>,
+        lexical: &FirstStageRequest,
+    ) -> Nearest {
+        let Some(semantic) = self.semantic.as_ref().filter(|_| is_semantic(search.request)) else {
+            return Nearest::default();
+        };
+        let Some(vector) = self.query_vector(search).await else { return Nearest::default() };
+        let request = SemanticRequest {
+            collection: lexical.collection,
+            space: semantic.space,
+            vector: vector.as_ref().clone(),
+            filters: lexical.filters.clone(),
+            limit: lexical.limit,
+        };
+        match search.request.deadline.within(self.ask_nearest(engine, &request)).await {
+            Some(Some(hits)) => Nearest { hits, limit: request.limit },
+            Some(None) => {
+                search.lack_semantic();
+                Nearest::default()
+            }
+            None => {
+                search.degrade();
+                Nearest::default()
+            }
+        }
+    }
+
+    async fn ask_nearest(&self, engine: &dyn SearchEngine, request: &SemanticRequest) -> Option<Vec<SemanticHit>> {
+        match tokio::time::timeout(self.options.engine_timeout, engine.semantic(request)).await {
+            Ok(Ok(hits)) => Some(hits),
+            Ok(Err(error)) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the semantic search failed");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Returns the vector of the query. All collections of a search share one call of the model.
+    async fn query_vector(&self, search: &Search<'_>) -> Option<Arc<QuantizedVector>> {
+        let semantic = self.semantic.as_ref()?;
+        let embed = async || {
+            let deadline = search.request.deadline;
+            match deadline.within(semantic.vectors.of(&search.request.query)).await {
+                Some(Some(vector)) => Some(vector),
+                Some(None) => {
+                    search.lack_semantic();
+                    None
+                }
+                None => {
+                    search.degrade();
+                    None
+                }
+            }
+        };
+        search.vector.get_or_init(embed).await.clone()
+    }
+}
+
+/// Returns true if a search has a semantic leg. An exact match is decided by words alone.
+fn is_semantic(request: &SearchRequest) -> bool {
+    !request.exact_match
+}

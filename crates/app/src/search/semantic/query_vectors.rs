@@ -1,0 +1,65 @@
+//! Vectors of queries.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use models::ModelError;
+use models::embedding::{Embedder, TextKind};
+use retrieval_core::chars;
+use retrieval_core::embeddings::QuantizedVector;
+
+/// Queries whose vectors are kept: some 2 kB each with 1,000 components.
+const CACHED: u64 = 10_000;
+
+/// Characters of a query that the model reads. It would cut the rest.
+const MAX_CHARS: usize = 2_000;
+
+/// Minimum interval between log entries about a failing model.
+const LOG_PAUSE: Duration = Duration::from_secs(60);
+
+/// Embeds queries, and remembers the vectors of recent ones.
+pub struct QueryVectors {
+    embedder: Arc<dyn Embedder>,
+    cache: moka::sync::Cache<String, Arc<QuantizedVector>>,
+    last_logged: Mutex<Option<Instant>>,
+}
+
+impl QueryVectors {
+    pub fn new(embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder, cache: moka::sync::Cache::new(CACHED), last_logged: Mutex::default() }
+    }
+
+    /// Returns the vector of a query; `None` if the model fails or takes too long.
+    pub async fn of(&self, query: &str) -> Option<Arc<QuantizedVector>> {
+        let text = chars::truncate(query.trim(), MAX_CHARS);
+        if let Some(vector) = self.cache.get(text) {
+            return Some(vector);
+        }
+        match self.embed(text).await {
+            Ok(vector) => {
+                let vector = Arc::new(vector);
+                self.cache.insert(text.to_owned(), Arc::clone(&vector));
+                Some(vector)
+            }
+            Err(error) => {
+                self.log(&error);
+                None
+            }
+        }
+    }
+
+    async fn embed(&self, text: &str) -> Result<QuantizedVector, ModelError> {
+        let vectors = self.embedder.embed(TextKind::Query, &[text.to_owned()]).await?;
+        let vector = vectors.first().and_then(|vector| QuantizedVector::quantize(vector));
+        vector.ok_or_else(|| ModelError::InvalidResponse("the vector of the query has no direction".to_owned()))
+    }
+
+    fn log(&self, error: &ModelError) {
+        let mut last = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|at| at.elapsed() >= LOG_PAUSE) {
+            *last = Some(Instant::now());
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(error, "embedding a query failed: searches are lexical only");
+        }
+    }
+}
