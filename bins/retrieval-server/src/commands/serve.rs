@@ -112,6 +112,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         runner,
         pages: compose::pages(&settings, &store, &extractor)?,
         second_stage: compose::second_stage(&settings)?,
+        embedder: embedder.clone(),
         web: compose::web_sources(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
