@@ -23,7 +23,7 @@ pub enum Called {
 /// Embeds texts. If the call fails although the model accepts a harmless text, the texts are bisected down to those at fault.
 pub async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Called {
     let mut vectors: Vec<Option<Box<[i8]>>> = vec![None; texts.len()];
-    let mut parts = vec![0..texts.len()];
+    let mut parts = Vec::from_iter([0..texts.len()]);
     while let Some(part) = parts.pop() {
         let mut outcome = call(embedder, &texts[part.clone()]).await;
         if let Err(error) = outcome {
