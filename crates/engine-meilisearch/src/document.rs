@@ -161,7 +161,9 @@ impl TermSink for Tokens {
 
 #[cfg(test)]
 mod tests {
+    use engine::DocumentVectors;
     use model::{Collection, DocId};
+    use retrieval_core::embeddings::VectorSpace;
     use uuid::Uuid;
 
     use super::*;
@@ -189,5 +191,20 @@ mod tests {
         assert!(level_of(&token::pair("the", "valve")).is_some());
         assert!(level_of(&token::pair("pumps", "the")).is_none(), "no pair crosses fields");
         assert_eq!(level_of("wpumps"), level_of("wvalve"));
+    }
+
+    #[test]
+    fn long_document_has_as_many_vectors_as_the_server_accepts() {
+        let passage = |at: i8| QuantizedVector::from_codes([1, at].into()).expect("a vector");
+        for (passages, stored, last) in [(1, 1, 0), (255, 255, 126), (256, 128, 126), (3_000, 250, 44)] {
+            let passages = (0..passages).map(|at| passage((at % 128) as i8)).collect();
+            let vectors = Some(DocumentVectors { space: VectorSpace(1), passages });
+            let document = IndexDocument { vectors, ..IndexDocument::new(DocId(Uuid::nil()), Collection::Web) };
+            let json = serde_json::to_value(EmbeddedDocument(&document)).expect("JSON");
+            let vectors = json["_vectors"]["passages"].as_array().expect("an array");
+            assert_eq!(vectors.len(), stored);
+            assert_eq!(vectors.last(), Some(&serde_json::json!([1, last])));
+            assert!(json.get("terms_00").is_none());
+        }
     }
 }

@@ -40,11 +40,14 @@ const SCAN_ADVANTAGE: usize = 50;
 /// Number of candidates: a share of the vectors, within limits, and some for each hit. Many more than the hits, since the
 /// sketches of the vectors of a dense cluster hardly tell them apart.
 const CANDIDATE_SHARE: usize = 100;
-const CANDIDATES: std::ops::RangeInclusive<usize> = 1_000..=10_000;
+const CANDIDATES: std::ops::RangeInclusive<usize> = 1_000..=8_000;
 const CANDIDATES_PER_HIT: usize = 10;
 
 /// Minimum number of candidates per thread.
-const CANDIDATES_PER_THREAD: usize = 2_000;
+const CANDIDATES_PER_THREAD: usize = 1_000;
+
+/// Number of documents whose vectors are loaded into the CPU cache at a time.
+const PRELOADED: usize = 16;
 
 /// Searches with at most `threads` threads.
 pub fn semantic(
@@ -103,6 +106,11 @@ impl LargeSegment {
     fn document(&self, candidate: &Candidate) -> DocId {
         self.sketches.docs[candidate.position]
     }
+
+    /// Returns the first value of the vector.
+    fn row(&self, candidate: &Candidate) -> u32 {
+        self.sketches.rows[candidate.position]
+    }
 }
 
 /// Returns the documents of the candidates, by segment, with the cosine of the nearest.
@@ -119,13 +127,20 @@ fn compare_candidates(
         candidates.chunk_by(|a, b| a.segment == b.segment && document(a) == document(b)).collect();
     let compare = |documents: &[&[Candidate]]| {
         let mut comparison = Comparison::new(vector, kind);
-        let compared = documents.iter().filter_map(|passages| {
-            let first = passages.first()?;
-            let segment = &segments[first.segment];
-            let rows = passages.iter().map(|candidate| segment.sketches.rows[candidate.position]);
-            Some((first.segment, document(first), comparison.best(&segment.columns, rows)?))
-        });
-        compared.collect::<Vec<_>>()
+        let mut compared = Vec::with_capacity(documents.len());
+        for documents in documents.chunks(PRELOADED) {
+            for candidate in documents.iter().copied().flatten() {
+                let segment = &segments[candidate.segment];
+                segment.columns.preload(segment.row(candidate), kind);
+            }
+            compared.extend(documents.iter().filter_map(|passages| {
+                let first = passages.first()?;
+                let segment = &segments[first.segment];
+                let rows = passages.iter().map(|candidate| segment.row(candidate));
+                Some((first.segment, segment.document(first), comparison.best(&segment.columns, rows)?))
+            }));
+        }
+        compared
     };
     let parts = threads.min(documents.len() / CANDIDATES_PER_THREAD).max(1);
     let mut parts = documents.chunks(documents.len().div_ceil(parts).max(1));

@@ -1,5 +1,6 @@
 use engine::memory::MemoryEngine;
 use engine::{Change, DocumentVectors, Filters, IndexDocument, SearchEngine, SemanticRequest};
+use engine_tantivy::{TantivyEngine, TantivyOptions};
 use model::{Collection, DocId, IndexName};
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use uuid::Uuid;
@@ -101,4 +102,31 @@ async fn vectors_are_searched_while_documents_change() {
         }
     };
     futures_util::future::join(changes, searches).await;
+}
+
+#[tokio::test]
+async fn hits_do_not_depend_on_the_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let short = |seed: u32| {
+        let component = |at: u32| (seed.wrapping_mul(0x9e37_79b9 + 2 * at) >> 16) as f32 - 32_768.0;
+        QuantizedVector::quantize(&[0, 1, 2, 3, 4].map(component)).expect("a vector")
+    };
+    // More vectors than one thread scans alone.
+    let document = |number: u32| {
+        let passages = (0..64).map(|passage| short(number * 64 + passage)).collect();
+        Change::Put(Box::new(IndexDocument {
+            vectors: Some(DocumentVectors { space: SPACE, passages }),
+            ..IndexDocument::new(DocId(Uuid::from_u128(u128::from(number))), Collection::Web)
+        }))
+    };
+    open(folder.path()).apply(IndexName::Web, (0..3_500).map(document).collect()).await.expect("changes");
+    let mut hits = Vec::new();
+    for threads in [1, 2, 3] {
+        let options = TantivyOptions { threads, ..TantivyOptions::default() };
+        let engine = TantivyEngine::open(folder.path(), options).expect("the index opens");
+        let request = SemanticRequest { vector: short(1 << 30), limit: 50, ..nearest(0, Filters::default()) };
+        hits.push(engine.semantic(&request).await.expect("hits"));
+    }
+    assert_eq!(hits[0].len(), 50);
+    assert!(hits.iter().all(|other| *other == hits[0]));
 }
