@@ -66,7 +66,7 @@ pub fn semantic(
     let plan = FilterPlan::new(&request.filters, None, &prefix, fields, countries).within(request.collection, fields);
     let mut hits = TopHits::new(request.limit);
     let mut comparison = Comparison::new(&request.vector, kind);
-    let mut large = Vec::new();
+    let (mut large, mut scanned) = (Vec::new(), 0);
     for reader in searcher.segment_readers() {
         let Some(columns) = VectorColumns::open(reader)? else { continue };
         let filter = plan.in_segment(searcher, reader)?;
@@ -74,16 +74,17 @@ pub fn semantic(
             continue;
         }
         let ids = IdColumns::open(reader)?;
-        if is_small(&columns, &filter, kind) {
+        let in_scope = vectors_in_scope(&columns, &filter, kind);
+        if in_scope <= EXACT_VECTORS.max(columns.vectors(kind) / SCAN_ADVANTAGE) {
             comparison.compare_all(&columns, &filter, kind, |doc, cosine| hits.offer(cosine, || ids.id(doc)));
             continue;
         }
         let sketches = sketches.get(reader, &columns, kind, threads)?;
+        scanned += in_scope;
         large.push(LargeSegment { columns, filter, ids, sketches });
     }
     if !large.is_empty() {
-        let total: usize = large.iter().map(|segment| segment.sketches.len()).sum();
-        let limit = (total / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
+        let limit = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
         let limit = request.limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(limit);
         let candidates = scan::nearest(&large, request.vector.codes(), limit, threads)?;
         for (segment, doc, cosine) in compare_candidates(&large, candidates, &request.vector, kind, threads)? {
@@ -147,15 +148,14 @@ fn compare_candidates(
     parallel::join(parts.next().unwrap_or_default(), parts, &compare)
 }
 
-fn is_small(columns: &VectorColumns, filter: &SegmentFilter, kind: VectorKind) -> bool {
+/// Estimates the number of vectors that the filter admits, as if documents had as many passages in the scope as elsewhere.
+fn vectors_in_scope(columns: &VectorColumns, filter: &SegmentFilter, kind: VectorKind) -> usize {
     let (documents, vectors) = (columns.documents().max(1), columns.vectors(kind));
     let in_scope = filter.allowed().map_or(documents, |allowed| allowed.count().min(documents));
-    // Assumes as many passages per document in the scope as elsewhere.
-    let compared = vectors as f64 * in_scope as f64 / documents as f64;
-    compared <= EXACT_VECTORS.max(vectors / SCAN_ADVANTAGE) as f64
+    (vectors as f64 * in_scope as f64 / documents as f64) as usize
 }
 
-/// Returns true if searches of a whole segment use sketches.
+/// Returns the vectors of a segment if searches of all of it use sketches.
 fn needs_sketches(reader: &SegmentReader, kind: VectorKind) -> tantivy::Result<Option<VectorColumns>> {
     Ok(VectorColumns::open(reader)?.filter(|columns| columns.vectors(kind) > EXACT_VECTORS))
 }

@@ -31,7 +31,7 @@ pub fn nearest(
     let parts = threads.min(total / VECTORS_PER_THREAD).max(1);
     // Scans a share of the vectors of all segments, numbered one after the other.
     let scan = |part: usize| {
-        let mut collector = Collector { limit, furthest: u16::MAX, nearest: Vec::new() };
+        let mut collector = Collector::new(limit);
         let (start, end) = (total * part / parts, total * (part + 1) / parts);
         let mut offset = 0;
         for (number, segment) in segments.iter().enumerate() {
@@ -40,7 +40,7 @@ pub fn nearest(
             scan_range(segment, number, &queries[number], position(start)..position(end), &mut collector);
             offset += length;
         }
-        collector.nearest
+        collector.candidates
     };
     let mut all = parallel::join(0, 1..parts, &scan)?;
     if all.len() > limit {
@@ -66,16 +66,21 @@ fn scan_range(
         distances.resize(end - start, 0);
         kernels::distances(&sketches.bits[start * query.len()..end * query.len()], query, &mut distances);
         let mut next = 0;
-        while let Some(found) = kernels::first_within(&distances[next..], collector.furthest) {
+        while let Some(found) = kernels::first_within(&distances[next..], collector.needed()) {
             let at = next + found;
             let doc = sketches.docs[start + at];
             let passages = of_document(&sketches.docs[start..end], at);
             next = passages.end;
-            if segment.filter.admits(doc) {
-                let passages = passages
-                    .map(|at| Candidate { distance: distances[at], segment: number, position: start + at })
-                    .collect();
-                collector.offer(passages);
+            if !segment.filter.admits(doc) {
+                continue;
+            }
+            let candidate = |at: usize| Candidate { distance: distances[at], segment: number, position: start + at };
+            if passages.len() == 1 {
+                collector.offer(candidate(at));
+            } else {
+                let mut passages: Vec<Candidate> = passages.map(candidate).collect();
+                passages.sort_unstable();
+                passages.into_iter().take(PASSAGES).for_each(|passage| collector.offer(passage));
             }
         }
         start = end;
@@ -89,25 +94,44 @@ fn of_document(docs: &[u32], at: usize) -> std::ops::Range<usize> {
     at - before..at + after
 }
 
-/// Collector of the nearest candidates, which are offered in ascending order of segments and positions.
+/// Collector of the nearest candidates. Documents are offered in ascending order of segments and positions.
 struct Collector {
     limit: usize,
-    /// Distance of the furthest vectors that may be among the nearest.
+    /// Distance of the furthest candidate that may be among the nearest.
     furthest: u16,
-    nearest: Vec<Candidate>,
+    /// Numbers of candidates by distance.
+    counts: Vec<usize>,
+    /// Number of candidates up to the distance `furthest`.
+    count: usize,
+    candidates: Vec<Candidate>,
 }
 
 impl Collector {
-    /// Adds the nearest passages of a document.
-    fn offer(&mut self, mut passages: Vec<Candidate>) {
-        passages.sort_unstable();
-        passages.truncate(PASSAGES);
-        self.nearest.extend(passages.into_iter().filter(|passage| passage.distance <= self.furthest));
-        if self.nearest.len() >= self.limit.saturating_mul(2) {
-            let (_, last, _) = self.nearest.select_nth_unstable(self.limit - 1);
-            // Later vectors of the same distance come after it.
-            self.furthest = last.distance.saturating_sub(1);
-            self.nearest.truncate(self.limit);
+    fn new(limit: usize) -> Self {
+        let counts = vec![0; usize::from(u16::MAX) + 1];
+        Self { limit: limit.max(1), furthest: u16::MAX, counts, count: 0, candidates: Vec::new() }
+    }
+
+    fn offer(&mut self, candidate: Candidate) {
+        let is_full = self.count >= self.limit;
+        if candidate.distance > self.furthest || is_full && candidate.distance == self.furthest {
+            return;
         }
+        self.candidates.push(candidate);
+        self.counts[usize::from(candidate.distance)] += 1;
+        self.count += 1;
+        while self.furthest > 0 && self.count - self.counts[usize::from(self.furthest)] >= self.limit {
+            self.count -= self.counts[usize::from(self.furthest)];
+            self.furthest -= 1;
+        }
+        if self.candidates.len() >= self.limit.saturating_mul(4) {
+            self.candidates.retain(|candidate| candidate.distance <= self.furthest);
+        }
+    }
+
+    /// Returns the largest distance that the next document needs. Later candidates of the largest distance come after those
+    /// that are known.
+    fn needed(&self) -> u16 {
+        if self.count >= self.limit { self.furthest.saturating_sub(1) } else { self.furthest }
     }
 }
