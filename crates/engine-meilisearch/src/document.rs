@@ -1,11 +1,12 @@
 //! Documents as stored on the server: terms by impact, and filterable attributes. No text.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use engine::IndexDocument;
 use engine::indexing::{TermSink, domain_suffixes, index_terms, path_prefixes};
 use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
+use retrieval_core::embeddings::QuantizedVector;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::impact::{self, LEVELS};
@@ -24,6 +25,13 @@ pub mod attribute {
     pub const PUBLISHED_AT: &str = "published_at";
     /// Number of words in the body, rounded.
     pub const LENGTH: &str = "length";
+    /// Vectors by embedder, in indexes of vectors.
+    pub const VECTORS: &str = "_vectors";
+    /// Name of the embedder of indexes of vectors.
+    pub const EMBEDDER: &str = "passages";
+
+    /// Attributes that filters name.
+    pub const FILTERED: [&str; 7] = [ORGANIZATION, LANGUAGE, COUNTRY, DOMAINS, PATHS, LABELS, PUBLISHED_AT];
 
     /// Number of attributes for terms: one per impact level, and four more for the overflow of very long documents.
     pub const TERMS: usize = super::LEVELS + 4;
@@ -74,21 +82,47 @@ impl<'a> StoredDocument<'a> {
 
 impl Serialize for StoredDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let document = self.document;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(attribute::ID, &document.doc_id.0)?;
-        map.serialize_entry(attribute::ORGANIZATION, &document.collection.owner().map(|owner| owner.0))?;
-        map.serialize_entry(attribute::LANGUAGE, &document.language)?;
-        map.serialize_entry(attribute::COUNTRY, &document.country)?;
-        map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
-        map.serialize_entry(attribute::PATHS, &path_prefixes(&document.path).map(token::exact).collect::<Vec<_>>())?;
-        let labels: Vec<String> = document.labels.iter().map(|label| token::exact(label)).collect();
-        map.serialize_entry(attribute::LABELS, &labels)?;
-        map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))?;
+        serialize_attributes(self.document, &mut map)?;
         map.serialize_entry(attribute::LENGTH, &self.length)?;
         for (level, terms) in self.levels.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
             map.serialize_entry(&attribute::terms(level), terms)?;
         }
+        map.end()
+    }
+}
+
+/// Serializes the id and the attributes that filters name.
+fn serialize_attributes<M: SerializeMap>(document: &IndexDocument, map: &mut M) -> Result<(), M::Error> {
+    map.serialize_entry(attribute::ID, &document.doc_id.0)?;
+    map.serialize_entry(attribute::ORGANIZATION, &document.collection.owner().map(|owner| owner.0))?;
+    map.serialize_entry(attribute::LANGUAGE, &document.language)?;
+    map.serialize_entry(attribute::COUNTRY, &document.country)?;
+    map.serialize_entry(attribute::DOMAINS, &domain_suffixes(&document.host).collect::<Vec<_>>())?;
+    map.serialize_entry(attribute::PATHS, &path_prefixes(&document.path).map(token::exact).collect::<Vec<_>>())?;
+    let labels: Vec<String> = document.labels.iter().map(|label| token::exact(label)).collect();
+    map.serialize_entry(attribute::LABELS, &labels)?;
+    map.serialize_entry(attribute::PUBLISHED_AT, &document.published_at.map(Timestamp::as_millis))
+}
+
+/// Maximum number of vectors of a document that the server accepts.
+const MAX_PASSAGES: usize = 255;
+
+/// Document in an index of vectors.
+pub struct EmbeddedDocument<'a>(pub &'a IndexDocument);
+
+impl Serialize for EmbeddedDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        serialize_attributes(self.0, &mut map)?;
+        let passages = self.0.vectors.as_ref().map_or(&[][..], |vectors| &vectors.passages);
+        let dimensions = passages.first().map(QuantizedVector::dimensions);
+        let equal = passages.iter().filter(|passage| Some(passage.dimensions()) == dimensions);
+        // Of a longer document evenly spaced passages.
+        let step = passages.len().div_ceil(MAX_PASSAGES).max(1);
+        // The server scales vectors to the same length, so codes stand for components.
+        let vectors: Vec<&[i8]> = equal.step_by(step).map(QuantizedVector::codes).collect();
+        map.serialize_entry(attribute::VECTORS, &BTreeMap::from([(attribute::EMBEDDER, vectors)]))?;
         map.end()
     }
 }
@@ -127,7 +161,9 @@ impl TermSink for Tokens {
 
 #[cfg(test)]
 mod tests {
+    use engine::DocumentVectors;
     use model::{Collection, DocId};
+    use retrieval_core::embeddings::VectorSpace;
     use uuid::Uuid;
 
     use super::*;
@@ -155,5 +191,20 @@ mod tests {
         assert!(level_of(&token::pair("the", "valve")).is_some());
         assert!(level_of(&token::pair("pumps", "the")).is_none(), "no pair crosses fields");
         assert_eq!(level_of("wpumps"), level_of("wvalve"));
+    }
+
+    #[test]
+    fn long_document_has_as_many_vectors_as_the_server_accepts() {
+        let passage = |at: i8| QuantizedVector::from_codes([1, at].into()).expect("a vector");
+        for (passages, stored, last) in [(1, 1, 0), (255, 255, 126), (256, 128, 126), (3_000, 250, 44)] {
+            let passages = (0..passages).map(|at| passage((at % 128) as i8)).collect();
+            let vectors = Some(DocumentVectors { space: VectorSpace(1), passages });
+            let document = IndexDocument { vectors, ..IndexDocument::new(DocId(Uuid::nil()), Collection::Web) };
+            let json = serde_json::to_value(EmbeddedDocument(&document)).expect("JSON");
+            let vectors = json["_vectors"]["passages"].as_array().expect("an array");
+            assert_eq!(vectors.len(), stored);
+            assert_eq!(vectors.last(), Some(&serde_json::json!([1, last])));
+            assert!(json.get("terms_00").is_none());
+        }
     }
 }

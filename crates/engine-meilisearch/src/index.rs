@@ -1,14 +1,15 @@
 //! Indexes on the server: names, settings, existence, and tasks.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use engine::{EngineError, EngineErrorKind};
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::errors::{Error, ErrorCode};
-use meilisearch_sdk::indexes::Index;
+use meilisearch_sdk::indexes::{Index, IndexesQuery};
 use meilisearch_sdk::settings::{
-    FacetingSettings, FilterableAttribute, LocalizedAttributes, PaginationSetting, PrefixSearchSettings, Settings,
-    TypoToleranceSettings,
+    Embedder, EmbedderSource, FacetingSettings, FilterableAttribute, LocalizedAttributes, PaginationSetting,
+    PrefixSearchSettings, Settings, TypoToleranceSettings,
 };
 use meilisearch_sdk::task_info::TaskInfo;
 use meilisearch_sdk::tasks::Task;
@@ -38,6 +39,27 @@ pub fn generations_uid(prefix: &str) -> String {
     format!("{prefix}generations-v{VERSION}")
 }
 
+/// Returns the beginning of the names of the indexes with the vectors of an index.
+pub fn vectors_uid(prefix: &str, name: IndexName) -> String {
+    format!("{}-vectors-", uid(prefix, name))
+}
+
+/// Returns the names of all indexes of the server that the key may see.
+pub async fn list(client: &Client<Transport>) -> Result<Vec<String>, EngineError> {
+    const PAGE: usize = 1_000;
+    let mut uids = Vec::new();
+    loop {
+        let mut query = IndexesQuery::new(client);
+        query.with_offset(uids.len()).with_limit(PAGE);
+        let page = query.execute().await.map_err(|error| from_client("listing the indexes", error))?;
+        let (is_empty, total) = (page.results.is_empty(), page.total as usize);
+        uids.extend(page.results.into_iter().map(|index| index.uid));
+        if is_empty || uids.len() >= total {
+            return Ok(uids);
+        }
+    }
+}
+
 pub async fn exists(client: &Client<Transport>, uid: &str) -> Result<bool, EngineError> {
     match client.get_raw_index(uid).await {
         Ok(_) => Ok(true),
@@ -49,9 +71,28 @@ pub async fn exists(client: &Client<Transport>, uid: &str) -> Result<bool, Engin
 /// Creates the index with its settings. On an existing index only the settings are applied, which is free if they are
 /// unchanged.
 pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineError> {
+    create_with(client, uid, &settings()).await
+}
+
+/// Creates an index of vectors with this number of components.
+pub async fn create_for_vectors(client: &Client<Transport>, uid: &str, dimensions: usize) -> Result<(), EngineError> {
+    let embedder =
+        Embedder { source: EmbedderSource::UserProvided, dimensions: Some(dimensions), ..Embedder::default() };
+    let settings = Settings {
+        searchable_attributes: Some(vec![attribute::ID.to_owned()]),
+        displayed_attributes: Some(vec![attribute::ID.to_owned()]),
+        filterable_attributes: Some(attribute::FILTERED.map(FilterableAttribute::from).into()),
+        pagination: Some(PaginationSetting { max_total_hits: u32::MAX as usize }),
+        embedders: Some(HashMap::from([(attribute::EMBEDDER.to_owned(), embedder)])),
+        ..Settings::default()
+    };
+    create_with(client, uid, &settings).await
+}
+
+async fn create_with(client: &Client<Transport>, uid: &str, settings: &Settings) -> Result<(), EngineError> {
     let index = client.index(uid);
     // Applying settings creates a missing index, so it never exists without the settings that searches need.
-    let created = index.set_settings(&settings()).await;
+    let created = index.set_settings(settings).await;
     for task in
         [created, index.set_prefix_search(PrefixSearchSettings::Disabled).await, index.set_facet_search(false).await]
     {
@@ -62,20 +103,11 @@ pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineE
 }
 
 fn settings() -> Settings {
-    let filterable = [
-        attribute::ORGANIZATION,
-        attribute::LANGUAGE,
-        attribute::COUNTRY,
-        attribute::DOMAINS,
-        attribute::PATHS,
-        attribute::LABELS,
-        attribute::PUBLISHED_AT,
-        attribute::LENGTH,
-    ];
+    let filterable = attribute::FILTERED.into_iter().chain([attribute::LENGTH]);
     Settings {
         searchable_attributes: Some((0..attribute::TERMS).map(attribute::terms).collect()),
         displayed_attributes: Some(vec![attribute::ID.to_owned(), attribute::LENGTH.to_owned()]),
-        filterable_attributes: Some(filterable.into_iter().map(FilterableAttribute::from).collect()),
+        filterable_attributes: Some(filterable.map(FilterableAttribute::from).collect()),
         // Only the attribute counts: the impact level.
         ranking_rules: Some(vec!["attributeRank".to_owned()]),
         // Terms are encoded tokens: they match exactly and have no language.

@@ -13,6 +13,8 @@ mod scope_statistics;
 mod token;
 mod transport;
 mod unknown_values;
+mod upload;
+mod vectors;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,13 +26,12 @@ use engine::{
     Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
     SemanticHit, SemanticRequest, UnknownValues,
 };
-use futures_util::io::Cursor;
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
 use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
 
-use crate::document::{StoredDocument, attribute};
+use crate::document::StoredDocument;
 use crate::error::from_client;
 use crate::merge::MatchesByStem;
 use crate::multi_search::{TokenMatches, TokenQuery, multi_search};
@@ -38,9 +39,7 @@ use crate::query_plan::{Counts, Stems};
 use crate::scope_statistics::{ScopeCache, ScopeStatistics};
 use crate::transport::Transport;
 use crate::unknown_values::UnknownValueCounts;
-
-/// Approximate size of a request body with documents. The default limit of servers is 100 MB.
-const BODY_BYTES: usize = 16 << 20;
+use crate::vectors::VectorIndexes;
 
 #[derive(Clone)]
 pub struct MeilisearchOptions {
@@ -67,6 +66,7 @@ pub struct MeilisearchEngine {
     /// Name of the index with the generations of the other two.
     generations: String,
     scopes: ScopeCache,
+    vectors: VectorIndexes,
 }
 
 impl MeilisearchEngine {
@@ -85,7 +85,8 @@ impl MeilisearchEngine {
         let index = |name| client.index(index::uid(&options.prefix, name));
         let (web, workspace) = (index(IndexName::Web), index(IndexName::Workspace));
         let generations = index::generations_uid(&options.prefix);
-        Ok(Self { web, workspace, generations, client, transport, scopes: ScopeCache::default() })
+        let vectors = VectorIndexes::new(client.clone(), options.prefix);
+        Ok(Self { web, workspace, generations, client, transport, scopes: ScopeCache::default(), vectors })
     }
 
     fn index(&self, name: IndexName) -> &Index<Transport> {
@@ -167,42 +168,19 @@ impl MeilisearchEngine {
         Err(EngineError::new(EngineErrorKind::Corrupt, format!("index `{}` does not exist on the server", index.uid)))
     }
 
-    async fn put(&self, index: &Index<Transport>, documents: Vec<IndexDocument>) -> Result<(), EngineError> {
+    async fn put(&self, index: &Index<Transport>, documents: &Arc<Vec<IndexDocument>>) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
-        let bodies = tokio::task::spawn_blocking(move || bodies(&documents)).await.map_err(|error| {
-            EngineError::new(EngineErrorKind::Panicked, "analysis of documents panicked").with_source(error)
-        })??;
-        let mut tasks = Vec::new();
-        for body in bodies {
-            let sent = index.add_documents_ndjson(Cursor::new(body), Some(attribute::ID)).await;
-            tasks.push(sent.map_err(|error| from_client("sending documents", error))?);
-        }
-        for task in tasks {
-            index::wait(&self.client, "indexing documents", task).await?;
-        }
-        Ok(())
+        let documents = Arc::clone(documents);
+        let bodies = upload::serialize(move || {
+            let mut analyzers = Analyzers::default();
+            let stored =
+                documents.iter().map(|document| (document.doc_id, StoredDocument::new(document, &mut analyzers)));
+            upload::bodies(stored)
+        });
+        upload::send(&self.client, index, bodies.await?).await
     }
-}
-
-/// Serializes documents as NDJSON, in bodies of limited size.
-fn bodies(documents: &[IndexDocument]) -> Result<Vec<Vec<u8>>, EngineError> {
-    let mut analyzers = Analyzers::default();
-    let mut bodies = vec![Vec::new()];
-    for document in documents {
-        if bodies.last().is_some_and(|body| body.len() >= BODY_BYTES) {
-            bodies.push(Vec::new());
-        }
-        if let Some(body) = bodies.last_mut() {
-            serde_json::to_writer(&mut *body, &StoredDocument::new(document, &mut analyzers)).map_err(|error| {
-                let message = format!("cannot serialize document `{}`", document.doc_id);
-                EngineError::new(EngineErrorKind::Rejected, message).with_source(error)
-            })?;
-            body.push(b'\n');
-        }
-    }
-    Ok(bodies)
 }
 
 #[async_trait]
@@ -225,15 +203,15 @@ impl SearchEngine for MeilisearchEngine {
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
-        let _ = request;
-        Ok(Vec::new())
+        self.vectors.search(request).await
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
         if changes.is_empty() {
             return Ok(());
         }
-        let index = self.index(index);
+        let name = index;
+        let index = self.index(name);
         self.require_index(index).await?;
         // Only the last change of a document is applied, so the order of the rest does not matter.
         let mut last: HashMap<DocId, Change> = HashMap::new();
@@ -249,8 +227,10 @@ impl SearchEngine for MeilisearchEngine {
         }
         // Sorted for determinism: the server breaks ties by insertion order.
         documents.sort_unstable_by_key(|document| document.doc_id);
+        let documents = Arc::new(documents);
         let outcome = async {
-            self.put(index, documents).await?;
+            self.put(index, &documents).await?;
+            self.vectors.apply(name, &documents, &removed).await?;
             if removed.is_empty() {
                 return Ok(());
             }
@@ -263,8 +243,10 @@ impl SearchEngine for MeilisearchEngine {
     }
 
     async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
-        let index = self.index(index);
+        let name = index;
+        let index = self.index(name);
         self.require_index(index).await?;
+        self.vectors.clear(name).await?;
         let task = index.delete_all_documents().await.map_err(|error| from_client("clearing the index", error))?;
         let outcome = index::wait(&self.client, "clearing the index", task).await;
         self.scopes.invalidate();

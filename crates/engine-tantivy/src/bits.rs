@@ -62,6 +62,22 @@ impl Bits {
         self.0[doc as usize / 64] & (1 << (doc % 64)) != 0
     }
 
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Iterates over the documents in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = DocId> {
+        self.0.iter().zip(0..).flat_map(|(word, at)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(64 * at + bit)
+            })
+        })
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }

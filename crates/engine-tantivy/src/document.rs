@@ -7,6 +7,7 @@ use retrieval_core::analysis::Analyzers;
 use tantivy::TantivyDocument;
 
 use crate::schema::{Fields, scope_prefix};
+use crate::semantic;
 
 struct Lines {
     terms: String,
@@ -70,5 +71,8 @@ pub fn to_fields(document: &IndexDocument, fields: &Fields, analyzers: &mut Anal
     out.add_text(fields.words, &lines.words);
     out.add_u64(fields.term_count, lines.count);
     out.add_u64(fields.body_words, body_words);
+    if let Some(vectors) = &document.vectors {
+        semantic::add_fields(vectors, fields, &mut out);
+    }
     out
 }

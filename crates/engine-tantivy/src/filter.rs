@@ -2,7 +2,7 @@
 
 use engine::indexing::Site;
 use engine::{Filters, UnknownValues};
-use model::Timestamp;
+use model::{Collection, Timestamp};
 use tantivy::columnar::Column;
 use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery, TermSetQuery};
 use tantivy::schema::IndexRecordOption;
@@ -10,7 +10,7 @@ use tantivy::{DocId, Searcher, SegmentReader, Term};
 
 use crate::bits::Bits;
 use crate::country_cache::CountryCache;
-use crate::schema::{Fields, names};
+use crate::schema::{Fields, names, scope_prefix};
 
 /// Filters and phrases of a request as tantivy queries, for all segments.
 pub struct FilterPlan<'a> {
@@ -88,6 +88,14 @@ impl<'a> FilterPlan<'a> {
         Self { required, excluded, language, country, countries, published: Window::of(filters) }
     }
 
+    /// Adds the condition that a document belongs to a collection, for searches without scoped terms.
+    pub fn within(mut self, collection: Collection, fields: &Fields) -> Self {
+        if collection != Collection::Web {
+            self.required.push(exact(Term::from_field_text(fields.organization, &scope_prefix(collection))));
+        }
+        self
+    }
+
     pub fn in_segment(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<SegmentFilter> {
         let mut base: Option<Bits> = None;
         for query in &self.required {
@@ -137,6 +145,11 @@ impl SegmentFilter {
                 .published
                 .as_ref()
                 .is_none_or(|(column, window)| column.first(doc).is_some_and(|at| window.contains(at)))
+    }
+
+    /// Returns the documents that meet all conditions but publication time, deleted ones included; `None` for all.
+    pub fn allowed(&self) -> Option<&Bits> {
+        self.allowed.as_ref()
     }
 
     /// Returns the values for lack of which a document is not admitted; none if a known value excludes it.

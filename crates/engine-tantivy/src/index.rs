@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument};
+use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticHit, SemanticRequest};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
 use tantivy::index::IndexSettings;
@@ -23,6 +23,7 @@ use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
 use crate::scope_statistics::ScopeCache;
 use crate::search;
+use crate::semantic::{self, SketchCache};
 
 pub struct EngineIndex {
     fields: Fields,
@@ -30,6 +31,7 @@ pub struct EngineIndex {
     reader: IndexReader,
     scopes: ScopeCache,
     countries: CountryCache,
+    sketches: SketchCache,
     writer: Mutex<OpenWriter>,
     options: TantivyOptions,
 }
@@ -72,6 +74,7 @@ impl EngineIndex {
             reader,
             scopes: ScopeCache::default(),
             countries: CountryCache::default(),
+            sketches: SketchCache::default(),
             writer: Mutex::default(),
             options,
         })
@@ -80,6 +83,13 @@ impl EngineIndex {
     pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let searcher = self.reader.searcher();
         search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries).map_err(from_tantivy)
+    }
+
+    /// Searches vectors with at most `threads` threads.
+    pub fn semantic(&self, request: &SemanticRequest, threads: usize) -> Result<Vec<SemanticHit>, EngineError> {
+        let searcher = self.reader.searcher();
+        semantic::semantic(request, &searcher, &self.fields, &self.countries, &self.sketches, threads)
+            .map_err(from_tantivy)
     }
 
     pub fn document_count(&self) -> u64 {
@@ -124,7 +134,7 @@ impl EngineIndex {
         }
         if let Some(writer) = open.writer.take() {
             writer.wait_merging_threads().map_err(from_tantivy)?;
-            self.reader.reload().map_err(from_tantivy)?;
+            self.reload().map_err(from_tantivy)?;
         }
         Ok(false)
     }
@@ -139,9 +149,17 @@ impl EngineIndex {
         // On an error the writer is dropped here, which discards uncommitted changes.
         changes(&mut writer).map_err(|error| cause_in_worker(&mut writer, error)).map_err(from_tantivy)?;
         writer.commit().map_err(from_tantivy)?;
-        self.reader.reload().map_err(from_tantivy)?;
+        self.reload().map_err(from_tantivy)?;
         open.writer = Some(writer);
         open.last_used = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Makes the committed changes visible.
+    fn reload(&self) -> tantivy::Result<()> {
+        self.sketches.prepare(&self.index)?;
+        self.reader.reload()?;
+        self.sketches.retain(&self.reader.searcher());
         Ok(())
     }
 

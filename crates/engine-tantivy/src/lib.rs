@@ -11,6 +11,7 @@ mod line_tokenizer;
 mod schema;
 mod scope_statistics;
 mod search;
+mod semantic;
 mod top_hits;
 
 pub use index_dir::IndexDirState;
@@ -26,7 +27,7 @@ use engine::{
     SemanticRequest,
 };
 use model::{Generation, IndexName};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::index::EngineIndex;
 use crate::index_dir::IndexDir;
@@ -118,6 +119,12 @@ impl TantivyEngine {
         IndexDir::inspect(dir)
     }
 
+    async fn search_permit(&self) -> Result<OwnedSemaphorePermit, EngineError> {
+        Arc::clone(&self.inner.searches).acquire_owned().await.map_err(|error| {
+            EngineError::new(EngineErrorKind::Unavailable, "the embedded index is closed").with_source(error)
+        })
+    }
+
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> Result<T, EngineError> + Send + 'static,
@@ -206,9 +213,7 @@ impl SearchEngine for TantivyEngine {
     }
 
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
-        let permit = Arc::clone(&self.inner.searches).acquire_owned().await.map_err(|error| {
-            EngineError::new(EngineErrorKind::Unavailable, "the embedded index is closed").with_source(error)
-        })?;
+        let permit = self.search_permit().await?;
         let request = request.clone();
         self.blocking(move |inner| {
             // Held by the search itself: a dropped future must not release the permit while the search still runs.
@@ -219,8 +224,13 @@ impl SearchEngine for TantivyEngine {
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
-        let _ = request;
-        Ok(Vec::new())
+        let mut permits = vec![self.search_permit().await?];
+        // A large scope is scanned with the cores that no other search uses.
+        while let Ok(idle) = Arc::clone(&self.inner.searches).try_acquire_owned() {
+            permits.push(idle);
+        }
+        let request = request.clone();
+        self.blocking(move |inner| inner.index(request.collection.index()).semantic(&request, permits.len())).await
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

@@ -11,7 +11,7 @@ use tantivy::schema::{
 use crate::line_tokenizer::TOKENIZER;
 
 /// Schema version. Increment it with every change of the fields or their contents.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 #[derive(Clone, Debug)]
 pub struct Fields {
@@ -42,6 +42,12 @@ pub struct Fields {
     pub term_count: Field,
     /// Number of words in the body.
     pub body_words: Field,
+    /// Space of the vectors; only of documents that have any.
+    pub vector_space: Field,
+    /// Number of components of each vector.
+    pub vector_dimensions: Field,
+    /// Codes of the vectors, in the format of [`crate::semantic`].
+    pub vector_codes: Field,
 }
 
 pub mod names {
@@ -50,6 +56,9 @@ pub mod names {
     pub const PUBLISHED_AT: &str = "published_at";
     pub const TERM_COUNT: &str = "term_count";
     pub const BODY_WORDS: &str = "body_words";
+    pub const VECTOR_SPACE: &str = "vector_space";
+    pub const VECTOR_DIMENSIONS: &str = "vector_dimensions";
+    pub const VECTOR_CODES: &str = "vector_codes";
 }
 
 impl Fields {
@@ -84,6 +93,9 @@ impl Fields {
         let published_at = builder.add_i64_field(names::PUBLISHED_AT, number());
         let term_count = builder.add_u64_field(names::TERM_COUNT, number());
         let body_words = builder.add_u64_field(names::BODY_WORDS, number());
+        let vector_space = builder.add_u64_field(names::VECTOR_SPACE, number());
+        let vector_dimensions = builder.add_u64_field(names::VECTOR_DIMENSIONS, number());
+        let vector_codes = builder.add_u64_field(names::VECTOR_CODES, number());
         Self {
             schema: builder.build(),
             id,
@@ -100,6 +112,9 @@ impl Fields {
             published_at,
             term_count,
             body_words,
+            vector_space,
+            vector_dimensions,
+            vector_codes,
         }
     }
 

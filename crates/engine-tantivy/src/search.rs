@@ -139,18 +139,18 @@ fn open_texts(
 }
 
 /// Fast fields of a segment that contain the two halves of document ids.
-struct IdColumns {
+pub struct IdColumns {
     high: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
     low: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
 }
 
 impl IdColumns {
-    fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
+    pub fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
         let column = |name| reader.fast_fields().column_first_or_default::<u64>(name);
         Ok(Self { high: column(names::ID_HIGH)?, low: column(names::ID_LOW)? })
     }
 
-    fn id(&self, doc: DocId) -> model::DocId {
+    pub fn id(&self, doc: DocId) -> model::DocId {
         model::DocId(Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc)))
     }
 }

@@ -160,7 +160,9 @@ impl SearchEngine for MemoryEngine {
         let Some(index) = indexes.get(&request.collection.index()) else { return Ok(Vec::new()) };
         let hit = |entry: &Entry| {
             let vectors = entry.document.vectors.as_ref().filter(|vectors| vectors.space == request.space)?;
-            let cosines = vectors.passages.iter().map(|passage| passage.cosine(&request.vector));
+            let comparable =
+                vectors.passages.iter().filter(|passage| passage.dimensions() == request.vector.dimensions());
+            let cosines = comparable.map(|passage| passage.cosine(&request.vector));
             let is_match = entry.is_in(request.collection)
                 && entry.missing(&request.filters).is_some_and(|missing| missing == UnknownValues::default());
             let cosine = cosines.max_by(f32::total_cmp).filter(|_| is_match)?;

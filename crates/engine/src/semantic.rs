@@ -17,7 +17,7 @@ pub struct DocumentVectors {
 #[derive(Clone, Debug)]
 pub struct SemanticRequest {
     pub collection: Collection,
-    /// Documents with vectors of other spaces are no hits.
+    /// Documents with vectors of other spaces, or with another number of components, are no hits.
     pub space: VectorSpace,
     pub vector: QuantizedVector,
     pub filters: Filters,

@@ -31,14 +31,20 @@ impl Server {
 
     /// Deletes all indexes under this prefix, as an operator might by mistake.
     pub async fn delete_indexes(&self) {
-        for name in ["web-v2", "workspace-v2", "generations-v2"] {
-            let url = format!("{}/indexes/{}{name}", self.options.url, self.options.prefix);
-            let mut request = reqwest::Client::new().delete(url);
-            if let Some(key) = &self.options.api_key {
-                request = request.bearer_auth(key);
+        let client = reqwest::Client::new();
+        let authorized = |request: reqwest::RequestBuilder| match &self.options.api_key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        };
+        let listed = authorized(client.get(format!("{}/indexes?limit=10000", self.options.url))).send().await;
+        let Ok(listed) = listed else { return };
+        let listed: serde_json::Value =
+            serde_json::from_str(&listed.text().await.unwrap_or_default()).unwrap_or_default();
+        for uid in listed["results"].as_array().into_iter().flatten().filter_map(|index| index["uid"].as_str()) {
+            if uid.starts_with(&self.options.prefix) {
+                // A failure is ignored: `drop` cannot report errors.
+                let _ = authorized(client.delete(format!("{}/indexes/{uid}", self.options.url))).send().await;
             }
-            // A failure is ignored: the index may not exist, and `drop` cannot report errors.
-            let _ = request.send().await;
         }
     }
 }

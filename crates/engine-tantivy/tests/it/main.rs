@@ -1,9 +1,10 @@
-//! Tests of the embedded engine: conformance, reopening, locking, recovery, crashes, concurrency.
+//! Tests of the embedded engine: conformance, reopening, locking, recovery, crashes, concurrency, vectors.
 
 mod concurrency;
 mod conformance;
 mod crash;
 mod index_dir;
+mod vectors;
 
 use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_tantivy::{TantivyEngine, TantivyOptions};

@@ -11,6 +11,7 @@ mod hostile;
 mod phrases;
 mod ranking;
 mod scopes;
+mod semantic;
 
 pub use changes::*;
 pub use filters::*;
@@ -18,6 +19,7 @@ pub use hostile::*;
 pub use phrases::*;
 pub use ranking::*;
 pub use scopes::*;
+pub use semantic::*;
 
 use model::{Collection, DocId, IndexName, OrganizationId};
 use uuid::Uuid;
@@ -53,6 +55,10 @@ macro_rules! conformance_tests {
             statistics_follow_changes statistics_ignore_filters
             query_syntax_is_not_interpreted long_queries_never_fail queries_without_words_match_nothing
             hostile_documents_are_indexed
+            nearest_documents_rank_first best_passage_counts equally_near_documents_are_ordered_by_id
+            equal_vector_searches_have_equal_hits filters_apply_to_vector_search vectors_of_other_organizations_are_no_hits
+            documents_without_vectors_of_the_space_are_no_hits changes_apply_to_vectors spaces_of_different_dimensions_coexist
+            nearest_are_found_among_many hostile_vectors_are_indexed vectors_do_not_affect_word_search
         );
     };
     (@each $make:expr; $($name:ident)*) => {

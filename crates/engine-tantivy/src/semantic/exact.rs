@@ -1,0 +1,52 @@
+//! Exact comparison of vectors.
+
+use retrieval_core::embeddings::QuantizedVector;
+use tantivy::DocId;
+
+use super::columns::{CodeBuffer, VectorColumns, VectorKind, padded};
+use super::kernels;
+use crate::filter::SegmentFilter;
+
+/// Query vector with a buffer for the others.
+pub struct Comparison {
+    codes: Vec<i8>,
+    scale: f32,
+    buffer: CodeBuffer,
+}
+
+impl Comparison {
+    pub fn new(vector: &QuantizedVector, kind: VectorKind) -> Self {
+        Self { codes: padded(vector.codes()), scale: vector.scale(), buffer: CodeBuffer::new(kind) }
+    }
+
+    /// Calls `visit` with each document of the filter that has vectors of this kind, and the cosine of its nearest passage.
+    pub fn compare_all(
+        &mut self,
+        columns: &VectorColumns,
+        filter: &SegmentFilter,
+        kind: VectorKind,
+        mut visit: impl FnMut(DocId, f32),
+    ) {
+        let documents: Box<dyn Iterator<Item = DocId> + '_> = match filter.allowed() {
+            Some(allowed) if allowed.count() < columns.documents() => Box::new(allowed.iter()),
+            _ => columns.non_empty_documents(),
+        };
+        for doc in documents.filter(|doc| filter.admits(*doc)) {
+            if let Some(cosine) = self.best(columns, columns.rows(doc, kind)) {
+                visit(doc, cosine);
+            }
+        }
+    }
+
+    /// Returns the largest cosine of the vectors at these rows.
+    pub fn best(&mut self, columns: &VectorColumns, rows: impl Iterator<Item = u32>) -> Option<f32> {
+        rows.map(|row| self.cosine(columns, row)).max_by(f32::total_cmp)
+    }
+
+    fn cosine(&mut self, columns: &VectorColumns, row: u32) -> f32 {
+        let codes = columns.read(row, &mut self.buffer);
+        let (product, squares) = kernels::product_and_squares(&self.codes, codes);
+        let scale = (1.0 / f64::from(squares.max(1)).sqrt()) as f32;
+        product as f32 * scale * self.scale
+    }
+}

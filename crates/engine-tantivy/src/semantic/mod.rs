@@ -1,0 +1,161 @@
+//! Search for the documents with the nearest passages.
+//!
+//! Vectors of small scopes are compared one by one. In a large scope, sketches of one bit per component select the
+//! candidates, and only those are compared.
+
+mod columns;
+mod exact;
+mod kernels;
+mod parallel;
+mod rotation;
+mod scan;
+mod sketch_cache;
+mod sketches;
+
+pub use columns::add_fields;
+pub use sketch_cache::SketchCache;
+
+use std::sync::Arc;
+
+use engine::{SemanticHit, SemanticRequest};
+use retrieval_core::embeddings::QuantizedVector;
+use tantivy::{DocId, Searcher, SegmentReader};
+
+use crate::country_cache::CountryCache;
+use crate::filter::{FilterPlan, SegmentFilter};
+use crate::schema::{Fields, scope_prefix};
+use crate::search::IdColumns;
+use crate::top_hits::TopHits;
+use columns::{MAX_DIMENSIONS, VectorColumns, VectorKind};
+use exact::Comparison;
+use scan::Candidate;
+use sketches::Sketches;
+
+/// Number of vectors of a segment that are compared one by one: selecting candidates first would not be faster.
+const EXACT_VECTORS: usize = 1_000;
+
+/// A vector of a larger segment costs this many times less to scan than to compare.
+const SCAN_ADVANTAGE: usize = 50;
+
+/// Number of candidates: a share of the vectors, within limits, and some for each hit. Many more than the hits, since the
+/// sketches of the vectors of a dense cluster hardly tell them apart.
+const CANDIDATE_SHARE: usize = 100;
+const CANDIDATES: std::ops::RangeInclusive<usize> = 1_000..=8_000;
+const CANDIDATES_PER_HIT: usize = 10;
+
+/// Minimum number of candidates per thread.
+const CANDIDATES_PER_THREAD: usize = 1_000;
+
+/// Number of documents whose vectors are loaded into the CPU cache at a time.
+const PRELOADED: usize = 16;
+
+/// Searches with at most `threads` threads.
+pub fn semantic(
+    request: &SemanticRequest,
+    searcher: &Searcher,
+    fields: &Fields,
+    countries: &CountryCache,
+    sketches: &SketchCache,
+    threads: usize,
+) -> tantivy::Result<Vec<SemanticHit>> {
+    let kind = VectorKind { space: request.space, dimensions: request.vector.dimensions() };
+    if kind.dimensions > MAX_DIMENSIONS {
+        return Ok(Vec::new());
+    }
+    let prefix = scope_prefix(request.collection);
+    let plan = FilterPlan::new(&request.filters, None, &prefix, fields, countries).within(request.collection, fields);
+    let mut hits = TopHits::new(request.limit);
+    let mut comparison = Comparison::new(&request.vector, kind);
+    let (mut large, mut scanned) = (Vec::new(), 0);
+    for reader in searcher.segment_readers() {
+        let Some(columns) = VectorColumns::open(reader)? else { continue };
+        let filter = plan.in_segment(searcher, reader)?;
+        if filter.admits_none() {
+            continue;
+        }
+        let ids = IdColumns::open(reader)?;
+        let in_scope = vectors_in_scope(&columns, &filter, kind);
+        if in_scope <= EXACT_VECTORS.max(columns.vectors(kind) / SCAN_ADVANTAGE) {
+            comparison.compare_all(&columns, &filter, kind, |doc, cosine| hits.offer(cosine, || ids.id(doc)));
+            continue;
+        }
+        let sketches = sketches.get(reader, &columns, kind, threads)?;
+        scanned += in_scope;
+        large.push(LargeSegment { columns, filter, ids, sketches });
+    }
+    if !large.is_empty() {
+        let limit = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
+        let limit = request.limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(limit);
+        let candidates = scan::nearest(&large, request.vector.codes(), limit, threads)?;
+        for (segment, doc, cosine) in compare_candidates(&large, candidates, &request.vector, kind, threads)? {
+            hits.offer(cosine, || large[segment].ids.id(doc));
+        }
+    }
+    let hits = hits.into_hits().into_iter();
+    Ok(hits.map(|hit| SemanticHit { doc_id: hit.doc_id, cosine: hit.score }).collect())
+}
+
+/// A segment whose candidates are selected by sketches.
+struct LargeSegment {
+    columns: VectorColumns,
+    filter: SegmentFilter,
+    ids: IdColumns,
+    sketches: Arc<Sketches>,
+}
+
+impl LargeSegment {
+    fn document(&self, candidate: &Candidate) -> DocId {
+        self.sketches.docs[candidate.position]
+    }
+
+    /// Returns the first value of the vector.
+    fn row(&self, candidate: &Candidate) -> u32 {
+        self.sketches.rows[candidate.position]
+    }
+}
+
+/// Returns the documents of the candidates, by segment, with the cosine of the nearest.
+fn compare_candidates(
+    segments: &[LargeSegment],
+    mut candidates: Vec<Candidate>,
+    vector: &QuantizedVector,
+    kind: VectorKind,
+    threads: usize,
+) -> tantivy::Result<Vec<(usize, DocId, f32)>> {
+    candidates.sort_unstable_by_key(|candidate| (candidate.segment, candidate.position));
+    let document = |candidate: &Candidate| segments[candidate.segment].document(candidate);
+    let documents: Vec<&[Candidate]> =
+        candidates.chunk_by(|a, b| a.segment == b.segment && document(a) == document(b)).collect();
+    let compare = |documents: &[&[Candidate]]| {
+        let mut comparison = Comparison::new(vector, kind);
+        let mut compared = Vec::with_capacity(documents.len());
+        for documents in documents.chunks(PRELOADED) {
+            for candidate in documents.iter().copied().flatten() {
+                let segment = &segments[candidate.segment];
+                segment.columns.preload(segment.row(candidate), kind);
+            }
+            compared.extend(documents.iter().filter_map(|passages| {
+                let first = passages.first()?;
+                let segment = &segments[first.segment];
+                let rows = passages.iter().map(|candidate| segment.row(candidate));
+                Some((first.segment, segment.document(first), comparison.best(&segment.columns, rows)?))
+            }));
+        }
+        compared
+    };
+    let parts = threads.min(documents.len() / CANDIDATES_PER_THREAD).max(1);
+    let mut parts = documents.chunks(documents.len().div_ceil(parts).max(1));
+    parallel::join(parts.next().unwrap_or_default(), parts, &compare)
+}
+
+/// Estimates the number of vectors that the filter admits, as if documents had as many passages in the scope as elsewhere.
+fn vectors_in_scope(columns: &VectorColumns, filter: &SegmentFilter, kind: VectorKind) -> usize {
+    let (documents, vectors) = (columns.documents().max(1), columns.vectors(kind));
+    let in_scope = filter.allowed().map_or(documents, |allowed| allowed.count().min(documents));
+    (vectors as f64 * in_scope as f64 / documents as f64) as usize
+}
+
+/// Returns the vectors of a segment if searches of all of it use sketches.
+fn needs_sketches(reader: &SegmentReader, kind: VectorKind) -> tantivy::Result<Option<VectorColumns>> {
+    Ok(VectorColumns::open(reader)?.filter(|columns| columns.vectors(kind) > EXACT_VECTORS))
+}

@@ -1,0 +1,111 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tantivy::index::SegmentId;
+use tantivy::{Index, Searcher, SegmentReader};
+
+use super::columns::{VectorColumns, VectorKind};
+use super::needs_sketches;
+use super::sketches::Sketches;
+
+/// Maximum number of kinds of vectors with cached sketches: those of a model and of its successor.
+const MAX_KINDS: usize = 2;
+
+/// Cache of sketches by kind and segment.
+///
+/// A kind of vectors that was never searched in a large segment takes no memory.
+#[derive(Default)]
+pub struct SketchCache {
+    /// Most recently searched kinds first.
+    kinds: Mutex<Vec<KindSketches>>,
+    /// Held while sketches are built, so that concurrent searches do not build the same.
+    building: Mutex<()>,
+}
+
+struct KindSketches {
+    kind: VectorKind,
+    segments: HashMap<SegmentId, Arc<Sketches>>,
+}
+
+impl SketchCache {
+    /// Returns the sketches of a segment from the cache, or builds them.
+    pub fn get(
+        &self,
+        reader: &SegmentReader,
+        columns: &VectorColumns,
+        kind: VectorKind,
+        threads: usize,
+    ) -> tantivy::Result<Arc<Sketches>> {
+        let segment = reader.segment_id();
+        if let Some(sketches) = self.find(segment, kind) {
+            return Ok(sketches);
+        }
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sketches) = self.find(segment, kind) {
+            return Ok(sketches);
+        }
+        let sketches = Arc::new(Sketches::build(reader, columns, kind, threads)?);
+        self.insert(segment, kind, Arc::clone(&sketches));
+        Ok(sketches)
+    }
+
+    /// Builds the sketches of new segments before they become visible, for the kinds that are searched.
+    pub fn prepare(&self, index: &Index) -> tantivy::Result<()> {
+        let kinds: Vec<VectorKind> = self.with(|kinds| kinds.iter().map(|of_kind| of_kind.kind).collect());
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        for segment in index.searchable_segments()? {
+            let is_new = |kind: &&VectorKind| {
+                self.with(|kinds| {
+                    !kinds.iter().any(|known| known.kind == **kind && known.segments.contains_key(&segment.id()))
+                })
+            };
+            let missing: Vec<&VectorKind> = kinds.iter().filter(is_new).collect();
+            if missing.is_empty() {
+                continue;
+            }
+            let reader = SegmentReader::open(&segment)?;
+            for kind in missing {
+                if let Some(columns) = needs_sketches(&reader, *kind)? {
+                    let sketches = Sketches::build(&reader, &columns, *kind, 1)?;
+                    self.insert(segment.id(), *kind, Arc::new(sketches));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the sketches of segments that the current searcher does not have.
+    pub fn retain(&self, current: &Searcher) {
+        let current: HashSet<SegmentId> = current.segment_readers().iter().map(SegmentReader::segment_id).collect();
+        self.with(|kinds| {
+            kinds.iter_mut().for_each(|of_kind| of_kind.segments.retain(|segment, _| current.contains(segment)));
+            kinds.retain(|of_kind| !of_kind.segments.is_empty());
+        });
+    }
+
+    fn find(&self, segment: SegmentId, kind: VectorKind) -> Option<Arc<Sketches>> {
+        self.with(|kinds| {
+            let at = kinds.iter().position(|of_kind| of_kind.kind == kind)?;
+            kinds[..=at].rotate_right(1);
+            kinds.first()?.segments.get(&segment).cloned()
+        })
+    }
+
+    fn insert(&self, segment: SegmentId, kind: VectorKind, sketches: Arc<Sketches>) {
+        self.with(|kinds| {
+            if let Some(known) = kinds.iter_mut().find(|of_kind| of_kind.kind == kind) {
+                known.segments.insert(segment, sketches);
+                return;
+            }
+            kinds.insert(0, KindSketches { kind, segments: HashMap::from([(segment, sketches)]) });
+            kinds.truncate(MAX_KINDS);
+        });
+    }
+
+    fn with<T>(&self, access: impl FnOnce(&mut Vec<KindSketches>) -> T) -> T {
+        // Poisoning is harmless: only complete values are inserted under the lock.
+        access(&mut self.kinds.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
