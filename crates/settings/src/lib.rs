@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod effective;
+mod embed;
 mod environment;
 mod error;
 mod keys;
@@ -18,9 +19,10 @@ mod web;
 pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
-    Auth, Billing, Captures, Crawl, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend,
-    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Research,
-    Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider, WebSearxng, Webhooks,
+    Auth, Billing, Captures, Crawl, Database, Embed, EmbedBackend, Extract, Fetch, Files, Generate, GenerateBackend,
+    Index, IndexBackend, Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank,
+    RerankBackend, Research, Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider,
+    WebSearxng, Webhooks,
 };
 
 use std::path::Path;

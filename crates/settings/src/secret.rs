@@ -3,13 +3,14 @@ use std::fmt;
 use serde::Deserialize;
 
 /// Keys with hidden values, which can be given as `<key>_file`.
-pub(crate) const SECRETS: [&str; 9] = [
+pub(crate) const SECRETS: [&str; 10] = [
     "database.url",
     "index.api_key",
     "storage.access_key_id",
     "storage.secret_access_key",
     "rate_limit.url",
     "rerank.api_key",
+    "embed.api_key",
     "generate.api_key",
     "web.brave.api_key",
     "web.http.api_key",

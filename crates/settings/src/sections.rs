@@ -21,6 +21,7 @@ pub struct Settings {
     pub storage: Storage,
     pub rate_limit: RateLimit,
     pub rerank: Rerank,
+    pub embed: Embed,
     pub generate: Generate,
     pub research: Research,
     pub webhooks: Webhooks,
@@ -158,6 +159,30 @@ pub struct Rerank {
     pub url: String,
     pub model: String,
     pub api_key: Secret,
+    pub timeout_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum EmbedBackend {
+    None,
+    Http,
+    Local,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embed {
+    pub backend: EmbedBackend,
+    pub url: String,
+    pub model: String,
+    pub api_key: Secret,
+    pub dir: PathBuf,
+    /// 0: the model's own number.
+    pub dimensions: u32,
+    pub query_prefix: String,
+    pub document_prefix: String,
+    pub batch: u32,
     pub timeout_ms: u64,
 }
 

@@ -3,7 +3,7 @@ use url::Url;
 use crate::values::{Check, http_url, not_empty};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    reach, web,
+    embed, reach, web,
 };
 
 impl Settings {
@@ -61,6 +61,7 @@ impl Settings {
             not_empty("log.filter", &self.log.filter),
         ]
         .into_iter()
+        .chain(embed::checks(&self.embed))
         .chain(web::checks(&self.web))
         .filter_map(Result::err)
         .collect()
@@ -229,7 +230,7 @@ fn optional_url(key: &str, text: &str) -> Check {
     if text.is_empty() { Ok(()) } else { http_url(key, text) }
 }
 
-fn positive(key: &str, value: u64) -> Check {
+pub(crate) fn positive(key: &str, value: u64) -> Check {
     if value > 0 { Ok(()) } else { Err(SettingsError::invalid(key, value, "must be at least 1")) }
 }
 

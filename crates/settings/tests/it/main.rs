@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use settings::{GenerateBackend, IndexBackend, OnFailure, Settings, SettingsError, StorageBackend};
+use settings::{EmbedBackend, GenerateBackend, IndexBackend, OnFailure, Settings, SettingsError, StorageBackend};
 
 fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -37,6 +37,8 @@ fn defaults_match_documentation() {
     assert_eq!((settings.retention.searches_days, settings.retention.feedback_days), (90, 0));
     assert_eq!((settings.files.max_object_bytes, settings.files.max_per_organization), (104_857_600, 100_000));
     assert_eq!((settings.billing.search_cents, settings.rerank.timeout_ms), (1, 800));
+    assert_eq!((settings.embed.backend, settings.embed.dimensions), (EmbedBackend::None, 0));
+    assert_eq!((settings.embed.batch, settings.embed.timeout_ms), (32, 200));
     assert_eq!(settings.generate.backend, GenerateBackend::None);
     assert_eq!((settings.generate.timeout_ms, settings.generate.max_tokens), (60_000, 4_096));
     assert!(settings.webhooks.allow_networks.is_empty());
@@ -142,6 +144,18 @@ fn invalid_values_are_reported_with_their_key() {
             "`generate.url` = ``: must be an http or https URL such as `https://host.example`",
         ),
         ("[generate]\nbackend = \"openai\"", "`generate.backend` = `openai`: must be one of `none`, `http`"),
+        (
+            "[embed]\nbackend = \"http\"",
+            "`embed.url` = ``: must be an http or https URL such as `https://host.example`",
+        ),
+        (
+            "[embed]\nbackend = \"local\"",
+            "`embed.dir` = ``: must be the folder of a model with `embed.backend` = `local`",
+        ),
+        ("[embed]\ndimensions = 8193", "`embed.dimensions` = `8193`: must be between 0 and 8192"),
+        ("[embed]\nbatch = 0", "`embed.batch` = `0`: must be between 1 and 256"),
+        ("[embed]\nbatch = 257", "`embed.batch` = `257`: must be between 1 and 256"),
+        ("[embed]\ntimeout_ms = 0", "`embed.timeout_ms` = `0`: must be at least 1"),
         ("[generate]\nmax_tokens = 0", "`generate.max_tokens` = `0`: must be at least 1"),
         ("[webhooks]\ntimeout_ms = 0", "`webhooks.timeout_ms` = `0`: must be at least 1"),
         (
@@ -239,6 +253,7 @@ fn errors_never_contain_secrets() {
     for (toml, key) in [
         ("[index]\napi_key = 987654", "index.api_key"),
         ("[generate]\napi_key = 987654", "generate.api_key"),
+        ("[embed]\napi_key = 987654", "embed.api_key"),
         ("[web.brave]\napi_key = 987654", "web.brave.api_key"),
         ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
         ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
