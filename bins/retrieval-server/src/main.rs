@@ -12,6 +12,7 @@ mod database_use;
 mod descriptors;
 mod disk;
 mod draft;
+mod embedder;
 mod files;
 mod folder_permissions;
 mod logging;

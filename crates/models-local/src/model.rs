@@ -11,7 +11,7 @@ use crate::weights::Weights;
 
 /// Model in memory.
 pub enum Model {
-    Static(StaticVectors),
+    Static(Box<StaticVectors>),
     Encoder(Box<Encoder>),
 }
 
@@ -25,7 +25,7 @@ impl Model {
         let content = folder.weights()?;
         let weights = Weights::parse(&content)?;
         let model = if StaticVectors::are_in(&weights) {
-            Model::Static(StaticVectors::load(&mut folder, &weights)?)
+            Model::Static(Box::new(StaticVectors::load(&mut folder, &weights)?))
         } else {
             Model::Encoder(Box::new(Encoder::load(&mut folder, &weights)?))
         };

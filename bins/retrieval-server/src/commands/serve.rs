@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, crawls, data_folder, descriptors, disk, logging, metrics, sandbox};
+use crate::{actor, banner, crawls, data_folder, descriptors, disk, embedder, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -46,6 +46,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     sandbox::log(&workers.report);
     let extractor = workers.pool;
     settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+    let embedder = embedder::open(&settings).await?;
     let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
     let (store, _database_use) = compose::server_docstore(&settings).await?;
     if let Some(note) = creation {
@@ -97,6 +98,8 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
     }
     let limiter = compose::limiter(&settings)?;
+    let mut host_checks = vec![disk_check(&settings), sandbox::host_check(workers.report)];
+    host_checks.extend(embedder.as_ref().map(embedder::host_check));
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
         clock: Arc::new(SystemClock),
@@ -110,7 +113,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
         webhooks: Arc::clone(&webhooks),
-        host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        host_checks,
         free_space,
         supervisor: supervisor.clone(),
         options: options(&settings),
