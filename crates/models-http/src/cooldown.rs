@@ -11,6 +11,12 @@ impl Cooldown {
     }
 
     pub fn is_active(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
+        self.remaining().is_some()
+    }
+
+    /// Returns the time until the end; `None` after it.
+    pub fn remaining(&self) -> Option<Duration> {
+        let until = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
+        until.checked_duration_since(Instant::now()).filter(|remaining| !remaining.is_zero())
     }
 }

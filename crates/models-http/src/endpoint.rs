@@ -19,7 +19,6 @@ pub struct Endpoint {
     client: reqwest::Client,
     url: reqwest::Url,
     authorization: Option<HeaderValue>,
-    max_response: usize,
 }
 
 /// Response with its body, or the beginning of it for other statuses than 200.
@@ -30,16 +29,11 @@ pub struct Reply {
 }
 
 impl Endpoint {
-    /// Builds the client without connecting. `max_response` is in bytes.
+    /// Builds the client without connecting.
     ///
     /// # Errors
     /// `Unreachable` when the key is not a valid header value.
-    pub fn new(
-        url: reqwest::Url,
-        api_key: Option<&str>,
-        timeout: Duration,
-        max_response: usize,
-    ) -> Result<Self, ModelError> {
+    pub fn new(url: reqwest::Url, api_key: Option<&str>, timeout: Duration) -> Result<Self, ModelError> {
         let authorization = match api_key {
             None => None,
             Some(key) => {
@@ -59,15 +53,15 @@ impl Endpoint {
             .tls_built_in_root_certs(url.scheme() == "https")
             .build()
             .map_err(unreachable)?;
-        Ok(Self { client, url, authorization, max_response })
+        Ok(Self { client, url, authorization })
     }
 
-    /// Sends a JSON body and reads the response.
+    /// Sends a JSON body and reads the response, of at most `max_response` bytes.
     ///
     /// # Errors
     /// `Timeout`, `Unreachable`, and `InvalidResponse` for a successful response that is too long or a stream of events. Any
     /// status is a success here.
-    pub async fn post(&self, body: Vec<u8>) -> Result<Reply, ModelError> {
+    pub async fn post(&self, body: Vec<u8>, max_response: usize) -> Result<Reply, ModelError> {
         let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(key) = &self.authorization {
             request = request.header(AUTHORIZATION, key.clone());
@@ -78,24 +72,24 @@ impl Endpoint {
         if status == 200 && is_event_stream(&response) {
             return Err(ModelError::InvalidResponse("it is a stream of events, which was not requested".to_owned()));
         }
-        let body = self.read(response, status == 200).await?;
+        let body = read(response, (status == 200).then_some(max_response)).await?;
         Ok(Reply { status, retry_after, body })
     }
+}
 
-    async fn read(&self, mut response: Response, whole: bool) -> Result<Vec<u8>, ModelError> {
-        let limit = if whole { self.max_response } else { MAX_ERROR };
-        let mut received = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(timeout_or_unreachable)? {
-            if received.len() + chunk.len() > limit {
-                if whole {
-                    return Err(ModelError::InvalidResponse(format!("longer than {limit} bytes")));
-                }
-                break;
+/// Reads the whole body, or the beginning of it without a maximum.
+async fn read(mut response: Response, maximum: Option<usize>) -> Result<Vec<u8>, ModelError> {
+    let mut received = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(timeout_or_unreachable)? {
+        if received.len() + chunk.len() > maximum.unwrap_or(MAX_ERROR) {
+            match maximum {
+                Some(maximum) => return Err(ModelError::InvalidResponse(format!("longer than {maximum} bytes"))),
+                None => break,
             }
-            received.extend_from_slice(&chunk);
         }
-        Ok(received)
+        received.extend_from_slice(&chunk);
     }
+    Ok(received)
 }
 
 fn is_event_stream(response: &Response) -> bool {

@@ -3,7 +3,6 @@
 mod completion;
 mod dialect;
 mod reasoning;
-mod retries;
 
 use std::fmt;
 use std::time::Duration;
@@ -14,9 +13,9 @@ use models::generation::{Generation, GenerationRequest, Generator};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use self::dialect::Dialect;
-use self::retries::{Failure, Retries};
 use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, unreachable};
+use crate::retries::{Failure, Retries};
 
 /// Maximum response size in bytes: the longest answers with their reasoning take a tenth.
 const MAX_RESPONSE: usize = 4 << 20;
@@ -70,7 +69,7 @@ impl HttpGenerator {
     pub fn new(options: HttpGeneratorOptions) -> Result<Self, ModelError> {
         let HttpGeneratorOptions { url, model, api_key, timeout, max_tokens, retry_delay } = options;
         let url = completions_url(&url)?;
-        let endpoint = Endpoint::new(url, api_key.as_deref(), timeout, MAX_RESPONSE)?;
+        let endpoint = Endpoint::new(url, api_key.as_deref(), timeout)?;
         let id = if model.is_empty() { "http".to_owned() } else { format!("http:{model}") };
         let (dialect, cooldown) = (Dialect::default(), Cooldown::default());
         Ok(Self { endpoint, model, id, timeout, max_tokens, retry_delay, dialect, cooldown })
@@ -96,7 +95,7 @@ impl HttpGenerator {
         let limit = request.max_tokens.min(self.max_tokens);
         let mut attempt = self.dialect.first(request.schema.is_some());
         loop {
-            let reply = self.endpoint.post(attempt.body(&self.model, request, limit)).await?;
+            let reply = self.endpoint.post(attempt.body(&self.model, request, limit), MAX_RESPONSE).await?;
             if reply.status == 200 {
                 self.dialect.accepted(attempt);
                 return Ok(completion::read(&reply.body)?);

@@ -64,7 +64,7 @@ impl HttpReranker {
         if url.path() == "/" {
             url.set_path("/rerank");
         }
-        let endpoint = Endpoint::new(url, api_key.as_deref(), timeout, MAX_RESPONSE)?;
+        let endpoint = Endpoint::new(url, api_key.as_deref(), timeout)?;
         let version = if model.is_empty() { "http".to_owned() } else { format!("http:{model}") };
         let healthy = AtomicBool::new(true);
         let (dialect, cooldown) = (Dialect::default(), Cooldown::default());
@@ -73,7 +73,8 @@ impl HttpReranker {
 
     async fn batch(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
         let first = self.dialect.last_accepted();
-        let Reply { status, body, .. } = self.endpoint.post(first.body(&self.model, query, texts)?).await?;
+        let body = first.body(&self.model, query, texts)?;
+        let Reply { status, body, .. } = self.endpoint.post(body, MAX_RESPONSE).await?;
         if status == 200 {
             return first.scores(&body, texts.len());
         }
@@ -82,7 +83,8 @@ impl HttpReranker {
             return Err(ModelError::Status(status));
         }
         let second = first.other();
-        let Reply { status, body, .. } = self.endpoint.post(second.body(&self.model, query, texts)?).await?;
+        let body = second.body(&self.model, query, texts)?;
+        let Reply { status, body, .. } = self.endpoint.post(body, MAX_RESPONSE).await?;
         if status != 200 {
             return Err(ModelError::Status(status));
         }

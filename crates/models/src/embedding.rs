@@ -34,3 +34,35 @@ pub trait Embedder: Send + Sync {
     /// Returns `true` unless the last call failed.
     fn is_healthy(&self) -> bool;
 }
+
+/// Scales a vector to the length 1. Returns `None` for a vector without a direction: zero, empty, or with a component that is no
+/// finite number.
+pub fn normalized(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|component| f64::from(*component).powi(2)).sum::<f64>().sqrt();
+    if !length.is_normal() {
+        return None;
+    }
+    for component in &mut vector {
+        *component = (f64::from(*component) / length) as f32;
+    }
+    Some(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalized;
+
+    #[test]
+    fn vectors_are_scaled_to_unit_length() {
+        assert_eq!(normalized(vec![3.0, -4.0]), Some(vec![0.6, -0.8]));
+        assert_eq!(normalized(vec![f32::MAX, 0.0]), Some(vec![1.0, 0.0]));
+        assert_eq!(normalized(vec![0.0, f32::from_bits(1)]), Some(vec![0.0, 1.0]));
+    }
+
+    #[test]
+    fn vectors_without_a_direction_are_refused() {
+        for vector in [vec![], vec![0.0, 0.0], vec![1.0, f32::NAN], vec![f32::INFINITY, 1.0]] {
+            assert_eq!(normalized(vector.clone()), None, "{vector:?}");
+        }
+    }
+}

@@ -1,7 +1,6 @@
 //! Checks of `[embed]`.
 
-use crate::validate::positive;
-use crate::values::{Check, http_url};
+use crate::values::{Check, http_url, positive};
 use crate::{Embed, EmbedBackend, SettingsError};
 
 /// Larger vectors gain little and cost memory in every index.

@@ -1,6 +1,6 @@
 use url::Url;
 
-use crate::values::{Check, http_url, not_empty};
+use crate::values::{Check, http_url, not_empty, positive};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
     embed, reach, web,
@@ -228,10 +228,6 @@ impl Settings {
 
 fn optional_url(key: &str, text: &str) -> Check {
     if text.is_empty() { Ok(()) } else { http_url(key, text) }
-}
-
-pub(crate) fn positive(key: &str, value: u64) -> Check {
-    if value > 0 { Ok(()) } else { Err(SettingsError::invalid(key, value, "must be at least 1")) }
 }
 
 /// Few connections are no use: a browser opens six, and an eighth is reserved for trusted networks.

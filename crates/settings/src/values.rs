@@ -20,3 +20,7 @@ pub(crate) fn http_url(key: &str, text: &str) -> Check {
 pub(crate) fn not_empty(key: &str, text: &str) -> Check {
     if text.is_empty() { Err(SettingsError::invalid(key, text, "must not be empty")) } else { Ok(()) }
 }
+
+pub(crate) fn positive(key: &str, value: u64) -> Check {
+    if value > 0 { Ok(()) } else { Err(SettingsError::invalid(key, value, "must be at least 1")) }
+}

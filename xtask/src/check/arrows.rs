@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models"]),
+    ("models-local", &["models"]),
     ("web-providers-http", &["model", "web-providers"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
     ("webhooks", &["docstore", "fetcher", "model"]),

@@ -54,6 +54,9 @@ const CONFINED: &[Confined] = &[
     confined("rusoto_*", &["blobs-s3"]),
     confined("s3s*", &["s3-server"]),
     confined("redis", &["rate-limit-redis"]),
+    confined("candle-*", &["models-local"]),
+    confined("tokenizers", &["models-local"]),
+    confined("safetensors", &["models-local"]),
     confined("pdf_oxide", &["extract"]),
     confined("office_oxide", &["extract"]),
     // Processes and their jail.

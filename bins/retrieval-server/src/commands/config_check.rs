@@ -1,9 +1,9 @@
 //! `config check`: validates the settings.
 
 use serde_json::json;
-use settings::{IndexBackend, Settings, StorageBackend};
+use settings::{EmbedBackend, IndexBackend, Settings, StorageBackend};
 
-use crate::{compose, descriptors, output};
+use crate::{compose, descriptors, embedder, output};
 
 /// Validates what the settings alone cannot: values that only their adapters understand. Nothing is opened or connected.
 pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>> {
@@ -15,6 +15,10 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
     let meilisearch = match settings.index.backend {
         IndexBackend::Meilisearch => compose::meilisearch(settings).err(),
         IndexBackend::Embedded | IndexBackend::None => None,
+    };
+    let embedder = match settings.embed.backend {
+        EmbedBackend::Http => embedder::http(&settings.embed).err(),
+        EmbedBackend::None | EmbedBackend::Local => None,
     };
     let plan = descriptors::plan(settings, descriptors::limit());
     if let Ok(plan) = &plan
@@ -28,6 +32,7 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         storage,
         compose::limiter(settings).err(),
         compose::second_stage(settings).err(),
+        embedder,
         compose::web_sources(settings).err(),
         compose::fetcher(settings).err(),
         compose::tokens(settings).err(),

@@ -103,6 +103,8 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
     }
     let limiter = compose::limiter(&settings)?;
+    let mut host_checks = vec![disk_check(&settings), sandbox::host_check(workers.report)];
+    host_checks.extend(embedder.as_ref().map(embedder::host_check));
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
         clock: Arc::new(SystemClock),
@@ -117,7 +119,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
         webhooks: Arc::clone(&webhooks),
-        host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        host_checks,
         free_space,
         supervisor: supervisor.clone(),
         options: options(&settings),

@@ -263,11 +263,14 @@ fn every_invalid_setting_is_reported() {
     // Values that only the adapters understand.
     let server = Server::prepare(
         Database::sqlite(),
-        "[rate_limit]\nbackend = \"redis\"\nurl = \"redis://u:hunter2@h:99999\"\n[rerank]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n",
+        "[rate_limit]\nbackend = \"redis\"\nurl = \"redis://u:hunter2@h:99999\"\n[rerank]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n\
+         [embed]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n",
     );
     let checked = server.command(&["config", "check"]);
     assert_eq!(checked.code(), Some(1), "{checked:#?}");
-    assert!(checked.stderr.contains("rate_limit.url") && checked.stderr.contains("rerank."), "{}", checked.stderr);
+    for section in ["rate_limit.url", "rerank.", "embed."] {
+        assert!(checked.stderr.contains(section), "{section}: {}", checked.stderr);
+    }
     assert!(!checked.stderr.contains("hunter2"), "{}", checked.stderr);
 }
 

@@ -51,6 +51,18 @@ fn failed_check_is_named_and_fails_the_command() {
     assert!(done.stderr.contains("failed checks: database, disk"), "{}", done.stderr);
 }
 
+#[test]
+fn broken_embedding_model_fails_the_check_and_the_start() {
+    let server = Server::prepare(Database::sqlite(), "[embed]\nbackend = \"local\"\ndir = \"/nowhere\"\n");
+    let done = server.command(&["doctor", "--json"]);
+    let embed = ("embed".to_owned(), "failed".to_owned());
+    assert!(done.code() == Some(1) && statuses(&done).contains(&embed), "{done:#?}");
+    let start = server.command(&["serve"]);
+    assert_eq!(start.code(), Some(1), "{start:#?}");
+    assert!(start.stderr.contains("embed.dir: `/nowhere`: is no folder"), "{}", start.stderr);
+    assert!(!server.data_folder().exists(), "nothing was created");
+}
+
 /// A full disk makes the instance unready, with the reason.
 #[test]
 fn too_little_free_disk_space_is_not_ready() {

@@ -1,4 +1,5 @@
 //! The adapters against endpoints on loopback.
 
+mod embedding;
 mod generation;
 mod scoring;

@@ -10,11 +10,12 @@ use docstore::{Docstore, Location, StoreError};
 use engine::SearchEngine;
 use engine_tantivy::{IndexDirState, TantivyEngine};
 use model::{Clock, SystemClock};
-use settings::{IndexBackend, Settings, StorageBackend};
+use models::embedding::TextKind;
+use settings::{EmbedBackend, IndexBackend, Settings, StorageBackend};
 use web_providers::WebQuery;
 
 use super::report::Finding;
-use crate::{compose, descriptors, disk, sandbox};
+use crate::{compose, descriptors, disk, embedder, sandbox};
 
 /// Time for one check.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,6 +27,9 @@ pub async fn all(settings: &Settings) -> Vec<Finding> {
     findings.push(within("storage", storage(settings)).await);
     findings.push(within("sandbox", workers(settings)).await);
     findings.extend(web_providers(settings).await);
+    if settings.embed.backend != EmbedBackend::None {
+        findings.push(within("embed", embedding_model(settings)).await);
+    }
     findings.push(free_space(settings));
     findings.push(connections(settings));
     findings.extend(settings.warnings().into_iter().map(|warning| Finding::warning("settings", warning)));
@@ -135,6 +139,19 @@ async fn web_providers(settings: &Settings) -> Vec<Finding> {
     });
     let findings: Vec<_> = findings.collect();
     futures_util::future::join_all(findings).await
+}
+
+/// Embeds a text. A model that fails is a warning, since searches work without it; one that cannot be loaded fails the start.
+async fn embedding_model(settings: &Settings) -> anyhow::Result<Finding> {
+    let check = "embed";
+    let Some(embedder) = embedder::open(settings).await? else { return Ok(Finding::ok(check, "none")) };
+    Ok(match embedder.embed(TextKind::Document, &["test".to_owned()]).await {
+        Ok(vectors) => {
+            let components = vectors.first().map_or(0, Vec::len);
+            Finding::ok(check, format!("`{}` responds with vectors of {components} components", embedder.version()))
+        }
+        Err(error) => Finding::warning(check, format!("`{}`: {error}", embedder.version())),
+    })
 }
 
 async fn workers(settings: &Settings) -> anyhow::Result<Finding> {

@@ -1,0 +1,283 @@
+//! Client of embeddings endpoints.
+
+mod dialect;
+mod texts;
+mod vectors;
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::future::try_join_all;
+use models::ModelError;
+use models::embedding::{Embedder, TextKind};
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use self::dialect::Dialect;
+use self::vectors::Dimensions;
+use crate::cooldown::Cooldown;
+use crate::endpoint::{Endpoint, Reply, unreachable};
+use crate::retries::{Failure, Retries};
+
+/// Requests for documents at a time. More would delay queries at the endpoint.
+const DOCUMENT_REQUESTS: usize = 4;
+/// Requests for queries at a time.
+const QUERY_REQUESTS: usize = 64;
+/// Time without queries after a timeout, and without any requests after a 429 without `Retry-After`.
+const COOLDOWN: Duration = Duration::from_secs(1);
+/// Longest time without requests that the endpoint can ask for.
+const MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
+
+/// Endpoint and limits of an `HttpEmbedder`.
+#[derive(Clone)]
+pub struct HttpEmbedderOptions {
+    /// Endpoint URL, such as `http://host:8080/v1`. The README has the rules for its path and format.
+    pub url: String,
+    /// Model name; empty for endpoints that serve one model.
+    pub model: String,
+    pub api_key: Option<String>,
+    /// Requested number of components; 0 for the model's own.
+    pub dimensions: usize,
+    pub query_prefix: String,
+    pub document_prefix: String,
+    /// Maximum number of texts per request.
+    pub batch: usize,
+    /// Timeout of one call for queries.
+    pub timeout: Duration,
+    /// Timeout of one batch of documents, over all its attempts.
+    pub document_timeout: Duration,
+    /// Delay before the first retry; it doubles with each further one.
+    pub retry_delay: Duration,
+}
+
+impl fmt::Debug for HttpEmbedderOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("HttpEmbedderOptions");
+        shown.field("url", &self.url).field("model", &self.model).field("dimensions", &self.dimensions);
+        shown.field("batch", &self.batch).field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+/// Embedder behind an embeddings endpoint.
+pub struct HttpEmbedder {
+    endpoint: Endpoint,
+    dialect: Dialect,
+    model: String,
+    version: String,
+    query_prefix: String,
+    document_prefix: String,
+    batch: usize,
+    timeout: Duration,
+    document_timeout: Duration,
+    retry_delay: Duration,
+    dimensions: Dimensions,
+    query_requests: Semaphore,
+    document_requests: Semaphore,
+    /// The endpoint asked for a pause.
+    rate_limited: Cooldown,
+    /// A query was late.
+    late: Cooldown,
+    healthy: AtomicBool,
+}
+
+impl HttpEmbedder {
+    /// Builds the client without connecting.
+    ///
+    /// # Errors
+    /// `Unreachable` when the URL is invalid or the key is not a valid header value.
+    pub fn new(options: HttpEmbedderOptions) -> Result<Self, ModelError> {
+        let mut url = reqwest::Url::parse(&options.url).map_err(unreachable)?;
+        let dialect = Dialect::choose(&mut url, &options.model);
+        let longest = options.document_timeout.max(options.timeout);
+        Ok(Self {
+            endpoint: Endpoint::new(url, options.api_key.as_deref(), longest)?,
+            dialect,
+            version: version(&options, dialect),
+            batch: options.batch.clamp(1, dialect.max_batch()),
+            dimensions: Dimensions::new(options.dimensions),
+            model: options.model,
+            query_prefix: options.query_prefix,
+            document_prefix: options.document_prefix,
+            timeout: options.timeout,
+            document_timeout: options.document_timeout,
+            retry_delay: options.retry_delay,
+            query_requests: Semaphore::new(QUERY_REQUESTS),
+            document_requests: Semaphore::new(DOCUMENT_REQUESTS),
+            rate_limited: Cooldown::default(),
+            late: Cooldown::default(),
+            healthy: AtomicBool::new(true),
+        })
+    }
+
+    /// Makes one attempt: a search waits for it.
+    async fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+        if self.rate_limited.is_active() || self.late.is_active() {
+            return Err(ModelError::CoolingDown);
+        }
+        let batches = texts::batches(texts, self.batch).map(|batch| self.query_batch(batch));
+        let outcome = match timeout(self.timeout, try_join_all(batches)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(ModelError::Timeout.into()),
+        };
+        outcome.map(|batches| batches.concat()).map_err(|failure| {
+            if matches!(failure.error, ModelError::Timeout) {
+                self.late.start(COOLDOWN);
+            }
+            self.remember_limit(&failure);
+            failure.error
+        })
+    }
+
+    async fn query_batch(&self, batch: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        let _permit = self.query_requests.acquire().await;
+        self.request(TextKind::Query, batch).await
+    }
+
+    async fn documents(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let batches = texts::batches(texts, self.batch).map(|batch| self.document_batch(batch));
+        Ok(try_join_all(batches).await?.concat())
+    }
+
+    async fn document_batch(&self, batch: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let _permit = self.document_requests.acquire().await;
+        let deadline = Instant::now() + self.document_timeout;
+        let vectors = timeout_at(deadline, self.with_retries(batch, deadline)).await;
+        vectors.unwrap_or(Err(ModelError::Timeout))
+    }
+
+    /// Makes attempts until one succeeds, fails for good, or the next one would begin after the deadline.
+    async fn with_retries(&self, batch: &[String], deadline: Instant) -> Result<Vec<Vec<f32>>, ModelError> {
+        let mut retries = Retries::new(self.retry_delay);
+        loop {
+            if let Some(pause) = self.rate_limited.remaining() {
+                if Instant::now() + pause >= deadline {
+                    return Err(ModelError::CoolingDown);
+                }
+                sleep(pause).await;
+            }
+            let failure = match self.request(TextKind::Document, batch).await {
+                Ok(vectors) => return Ok(vectors),
+                Err(failure) => failure,
+            };
+            self.remember_limit(&failure);
+            match retries.delay_after(&failure) {
+                Some(delay) if Instant::now() + delay < deadline => sleep(delay).await,
+                Some(_) | None => return Err(failure.error),
+            }
+        }
+    }
+
+    /// Makes one attempt. Texts that the endpoint finds too long are shortened, since servers other than TEI, Cohere and Jina do not
+    /// cut them to the model's limit of tokens.
+    async fn request(&self, kind: TextKind, batch: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        let prefix = match kind {
+            TextKind::Query => &self.query_prefix,
+            TextKind::Document => &self.document_prefix,
+        };
+        let mut max_chars = texts::MAX_CHARS;
+        loop {
+            let texts: Vec<String> = batch.iter().map(|text| texts::with_prefix(prefix, text, max_chars)).collect();
+            let body = self.dialect.body(&self.model, kind, &texts, self.dimensions.requested())?;
+            let reply = self.endpoint.post(body, self.dimensions.max_response(&texts)).await?;
+            if reply.status == 200 {
+                let vectors = self.dialect.read(&reply.body)?;
+                return Ok(self.dimensions.check(vectors, texts.len())?);
+            }
+            match texts::shorter(&texts) {
+                Some(shorter) if is_too_long(&reply) => max_chars = shorter,
+                Some(_) | None => {
+                    return Err(Failure { error: ModelError::Status(reply.status), retry_after: reply.retry_after });
+                }
+            }
+        }
+    }
+
+    fn remember_limit(&self, failure: &Failure) {
+        match (&failure.error, failure.retry_after) {
+            (ModelError::Status(429 | 503), Some(length)) => self.rate_limited.start(length.min(MAX_COOLDOWN)),
+            (ModelError::Status(429), None) => self.rate_limited.start(COOLDOWN),
+            _ => {}
+        }
+    }
+}
+
+#[async_trait]
+impl Embedder for HttpEmbedder {
+    async fn embed(&self, kind: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let outcome = match kind {
+            TextKind::Query => self.queries(texts).await,
+            TextKind::Document => self.documents(texts).await,
+        };
+        // A call without requests tells nothing.
+        if !texts.is_empty() && !matches!(outcome, Err(ModelError::CoolingDown)) {
+            self.healthy.store(outcome.is_ok(), Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        self.dimensions.known()
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn is_healthy(&self) -> bool {
+        self.healthy.load(Ordering::Relaxed)
+    }
+}
+
+/// Returns `http:MODEL`, with the requested dimensions and a digest of the texts and tasks that tell queries and documents apart.
+fn version(options: &HttpEmbedderOptions, dialect: Dialect) -> String {
+    let mut version = "http".to_owned();
+    if !options.model.is_empty() {
+        version.push_str(&format!(":{}", options.model));
+    }
+    if options.dimensions > 0 {
+        version.push_str(&format!(":d{}", options.dimensions));
+    }
+    let kinds = [&options.query_prefix, &options.document_prefix, dialect.task(TextKind::Document)];
+    if kinds.iter().any(|text| !text.is_empty()) {
+        // The separator is no part of a text with a meaning.
+        let digest = Sha256::digest(kinds.join("\0"));
+        version.push_str(&format!(":p{}", hex::encode(&digest[..4])));
+    }
+    version
+}
+
+/// Returns true if the endpoint names the length of the texts as the reason of a rejection. llama.cpp has status 500 for it.
+fn is_too_long(reply: &Reply) -> bool {
+    if !matches!(reply.status, 400 | 413 | 422 | 500) {
+        return false;
+    }
+    let text = String::from_utf8_lossy(&reply.body).to_ascii_lowercase();
+    ["token", "length", "too long", "too large", "context"].iter().any(|sign| text.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(status: u16, body: &str) -> Reply {
+        Reply { status, retry_after: None, body: body.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn rejections_of_long_texts_are_recognized() {
+        for (status, body) in [
+            (400, "This model's maximum context length is 512 tokens"),
+            (500, "input is too large to process. increase the physical batch size"),
+            (413, "<h1>413 Request Entity Too Large</h1>"),
+            (422, r#"{"error": "`inputs` must have less than 512 tokens"}"#),
+        ] {
+            assert!(is_too_long(&reply(status, body)), "{body}");
+        }
+        for (status, body) in [(400, "unknown model `m`"), (500, "out of memory"), (401, "invalid token"), (404, "")] {
+            assert!(!is_too_long(&reply(status, body)), "{body}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Tokens of texts.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
+
+use crate::folder::{Folder, LoadError};
+
+const FILE: &str = "tokenizer.json";
+
+/// Tokenizer that cuts texts to a maximum number of tokens.
+pub struct Tokens {
+    path: PathBuf,
+    tokenizer: Tokenizer,
+    /// Token for words outside of the vocabulary.
+    unknown: Option<u32>,
+    lowercase: bool,
+    with_special: bool,
+}
+
+/// Part of `tokenizer.json`.
+#[derive(Deserialize)]
+struct Description {
+    model: ModelDescription,
+}
+
+#[derive(Deserialize)]
+struct ModelDescription {
+    unk_token: Option<String>,
+    unk_id: Option<u32>,
+}
+
+impl Tokens {
+    /// Loads the tokenizer of a table with `rows` tokens. `with_special` adds the tokens that mark the ends of a text.
+    ///
+    /// # Errors
+    /// The file is missing or invalid, or has tokens outside of the table.
+    pub fn load(folder: &mut Folder, rows: usize, with_special: bool) -> Result<Self, LoadError> {
+        let content = folder.file(FILE)?;
+        let fault = |reason: String| LoadError::new(&content.path, reason);
+        let mut tokenizer = Tokenizer::from_bytes(&content.bytes).map_err(|error| fault(error.to_string()))?;
+        tokenizer.with_padding(None);
+        tokenizer.with_truncation(None).map_err(|error| fault(error.to_string()))?;
+        let largest = tokenizer.get_vocab(true).into_values().max();
+        match largest.map(index) {
+            None => return Err(fault("has no tokens".to_owned())),
+            Some(largest) if largest >= rows => {
+                return Err(fault(format!("has a token with the id {largest}, and the model has {rows} tokens")));
+            }
+            Some(_) => {}
+        }
+        let Description { model } = serde_json::from_slice(&content.bytes).map_err(|error| fault(error.to_string()))?;
+        let unknown = model.unk_id.or_else(|| tokenizer.token_to_id(&model.unk_token?));
+        Ok(Self { path: content.path.clone(), tokenizer, unknown, lowercase: false, with_special })
+    }
+
+    /// Sets the maximum number of tokens per text.
+    ///
+    /// # Errors
+    /// Little more than the special tokens fits.
+    pub fn limit(&mut self, max_tokens: usize) -> Result<(), LoadError> {
+        let fault = |reason: String| LoadError::new(&self.path, reason);
+        let special = self.tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
+        if special.saturating_add(2) > max_tokens {
+            return Err(fault(format!("adds {special} tokens to a text, and the model reads at most {max_tokens}")));
+        }
+        let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
+        self.tokenizer.with_truncation(Some(truncation)).map_err(|error| fault(error.to_string()))?;
+        Ok(())
+    }
+
+    /// Makes texts lower case before they are divided.
+    pub fn lowercase(&mut self, lowercase: bool) {
+        self.lowercase = lowercase;
+    }
+
+    pub fn unknown(&self) -> Option<u32> {
+        self.unknown
+    }
+
+    /// Returns the ids of a text's tokens.
+    pub fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
+        let encoded = if self.lowercase {
+            self.tokenizer.encode_fast(text.to_lowercase(), self.with_special)
+        } else {
+            self.tokenizer.encode_fast(text, self.with_special)
+        };
+        encoded.map(|encoding| encoding.get_ids().to_vec()).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns the row of a token.
+pub fn index(id: u32) -> usize {
+    usize::try_from(id).unwrap_or(usize::MAX)
+}
