@@ -8,6 +8,7 @@ mod layers;
 mod network;
 mod parse;
 mod reach;
+mod rendering;
 mod secret;
 mod sections;
 mod validate;
@@ -19,7 +20,7 @@ pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
     Auth, Billing, Captures, Crawl, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend,
-    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank, RerankBackend, Research,
+    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Render, Rerank, RerankBackend, Research,
     Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider, WebSearxng, Webhooks,
 };
 

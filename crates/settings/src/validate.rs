@@ -3,7 +3,7 @@ use url::Url;
 use crate::values::{Check, http_url, not_empty};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    reach, web,
+    reach, rendering, web,
 };
 
 impl Settings {
@@ -61,6 +61,7 @@ impl Settings {
             not_empty("log.filter", &self.log.filter),
         ]
         .into_iter()
+        .chain(rendering::checks(&self.fetch))
         .chain(web::checks(&self.web))
         .filter_map(Result::err)
         .collect()

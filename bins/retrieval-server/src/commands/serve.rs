@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
+use crate::rendering::Browser;
 use crate::{actor, banner, crawls, data_folder, descriptors, disk, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
@@ -45,6 +46,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let workers = sandbox::workers(&settings).await?;
     sandbox::log(&workers.report);
     let extractor = workers.pool;
+    let browser = Browser::start(&settings).await?;
     settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
     let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
     let (store, _database_use) = compose::server_docstore(&settings).await?;
@@ -92,11 +94,12 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
     tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
     if settings.crawl.enabled {
-        let crawler = crawls::crawler(&settings, &store, &extractor, None).await?;
+        let crawler = crawls::crawler(&settings, &store, &extractor, browser.scripted(), None).await?;
         let stop_crawler = stop.clone();
         tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
     }
     let limiter = compose::limiter(&settings)?;
+    let host_checks = [disk_check(&settings), sandbox::host_check(workers.report)];
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
         clock: Arc::new(SystemClock),
@@ -104,13 +107,13 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
         runner,
-        pages: compose::pages(&settings, &store, &extractor)?,
+        pages: compose::pages(&settings, &store, &extractor, browser.scripted())?,
         second_stage: compose::second_stage(&settings)?,
         web: compose::web_sources(&settings)?,
         limiter: Arc::clone(&limiter),
         tokens: compose::tokens(&settings)?,
         webhooks: Arc::clone(&webhooks),
-        host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
+        host_checks: host_checks.into_iter().chain(browser.host_check()).collect(),
         free_space,
         supervisor: supervisor.clone(),
         options: options(&settings),
@@ -140,6 +143,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     stop.cancel();
     let _ = tokio::time::timeout(GRACE, futures_util::future::join_all(tasks)).await;
     extractor.shutdown().await;
+    browser.shutdown().await;
     app.close().await;
     failure.map_or(Ok(()), Err)
 }

@@ -1,0 +1,103 @@
+//! Start, replacement and end of the browser.
+
+use std::path::Path;
+use std::time::Duration;
+
+use fetcher::{RenderError, RenderRequest, Renderer};
+use renderer_chromium::{BrowserSource, ChromiumOptions, StartError};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::site::Site;
+use crate::support::{ORGANIZATION, assert_works, chromium, options, page, processes, render, until};
+
+fn kill(id: u32) {
+    let _ = kill_process(Pid::from_raw(id.try_into().unwrap()).unwrap(), Signal::KILL);
+}
+
+/// Folders of browsers of this process.
+fn folders() -> usize {
+    let prefix = format!("retrieval-chromium-{}-", std::process::id());
+    let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_browser_loses_its_pages_and_is_replaced() {
+    let Some(options) = options() else { return };
+    let address = options.proxy_bind;
+    let chromium = chromium(options).await;
+    let site = Site::empty();
+    let shell = page(&site.url("/"), "<script>fetch('/hang')</script>");
+    let rendering = tokio::spawn({
+        let chromium = chromium.clone();
+        async move { render(&chromium, &shell).await }
+    });
+    until("the page makes its request", || !site.paths().is_empty()).await;
+    processes(address).into_iter().for_each(kill);
+    assert_eq!(rendering.await.unwrap(), Err(RenderError::Crashed));
+    assert_works(&chromium).await;
+    chromium.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn browser_is_replaced_after_its_pages_and_leaves_nothing() {
+    let Some(mut options) = options() else { return };
+    options.renders_per_browser = 2;
+    let address = options.proxy_bind;
+    let chromium = chromium(options).await;
+    let mut browsers = Vec::new();
+    for _ in 0..4 {
+        assert_works(&chromium).await;
+        browsers.push(processes(address).into_iter().min().unwrap());
+    }
+    assert_ne!(browsers[0], browsers[3]);
+    assert!(chromium.state().unwrap().unwrap().contains('/'), "{:?}", chromium.state());
+    let before = folders();
+    assert!(before > 0);
+    chromium.shutdown().await;
+    until("no process is left", || processes(address).is_empty()).await;
+    until("no folder is left", || folders() < before).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn browser_ends_with_its_owner() {
+    let Some(options) = options() else { return };
+    let address = options.proxy_bind;
+    let chromium = chromium(options).await;
+    chromium.check().await.unwrap();
+    assert!(!processes(address).is_empty());
+    // As after a panic: nobody shuts it down.
+    drop(chromium);
+    until("no process is left", || processes(address).is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_ends_when_nobody_waits_for_it() {
+    let Some(mut options) = options() else { return };
+    options.renders_at_a_time = 1;
+    options.timeout = Duration::from_secs(120);
+    let chromium = chromium(options).await;
+    let site = Site::empty();
+    let shell = page(&site.url("/"), "<script>fetch('/hang')</script>");
+    let request = RenderRequest { organization_id: ORGANIZATION, page: &shell, is_patient: true };
+    tokio::select! {
+        outcome = chromium.render(request) => panic!("{outcome:?}"),
+        () = until("the page makes its request", || !site.paths().is_empty()) => {}
+    }
+    tokio::time::timeout(Duration::from_secs(30), assert_works(&chromium)).await.expect("its permit is free");
+    chromium.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_that_are_no_browser_are_reported() {
+    let started = |program: &str| {
+        let source = BrowserSource::Program(Path::new(program).to_owned());
+        async move { chromium(ChromiumOptions::new(source, "testbot/1.0")).await.check().await }
+    };
+    for program in ["/bin/false", "/nonexistent/chromium"] {
+        let error = started(program).await.unwrap_err();
+        assert!(matches!(error, StartError::Ended { .. }), "{error}");
+    }
+    let error = started("/nonexistent/chromium").await.unwrap_err().to_string();
+    assert!(error.contains("not found"), "{error}");
+}
