@@ -65,7 +65,13 @@ impl Browser {
     }
 
     fn new(devtools: Devtools, product: String, process: Option<Process>) -> Self {
-        Self { devtools, product, process: Mutex::new(process), renders: AtomicU32::new(0), is_broken: AtomicBool::new(false) }
+        Self {
+            devtools,
+            product,
+            process: Mutex::new(process),
+            renders: AtomicU32::new(0),
+            is_broken: AtomicBool::new(false),
+        }
     }
 
     /// Takes one of the renders after which the browser is replaced. Returns false if it can take no more.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Kinds of requests that scripts make text of. A style sheet that cannot be loaded keeps some scripts from running.
-const WANTED: [&str; 8] = ["Script", "Stylesheet", "XHR", "Fetch", "EventSource", "WebSocket", "Preflight", "Other"];
+const WANTED: [&str; 7] = ["Script", "Stylesheet", "XHR", "Fetch", "EventSource", "WebSocket", "Preflight"];
 
 /// Answer to a paused request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -20,8 +20,9 @@ pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
     Auth, Billing, Captures, Crawl, Database, Extract, Fetch, Files, Generate, GenerateBackend, Index, IndexBackend,
-    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Render, Rerank, RerankBackend, Research,
-    Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider, WebSearxng, Webhooks,
+    Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Render, Rerank, RerankBackend,
+    Research, Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider, WebSearxng,
+    Webhooks,
 };
 
 use std::path::Path;

@@ -34,7 +34,8 @@ fn check_url(text: &str) -> Check {
     if text.is_empty() || Url::parse(text).is_ok_and(|url| url.has_host() && is_address(url)) {
         return Ok(());
     }
-    let reason = "must be a DevTools address such as `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/devtools/browser/ID`";
+    let reason =
+        "must be a DevTools address such as `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/devtools/browser/ID`";
     Err(SettingsError::invalid("fetch.chromium_url", text, reason))
 }
 
@@ -49,7 +50,9 @@ fn check_proxy(fetch: &Fetch) -> Check {
         return match bind.ip().is_unspecified() {
             true => Err(SettingsError::refused(
                 key,
-                format!("must be set to HOST:PORT, because `fetch.chromium_proxy_bind` = `{bind}` is no address to connect to"),
+                format!(
+                    "must be set to HOST:PORT, because `fetch.chromium_proxy_bind` = `{bind}` is no address to connect to"
+                ),
             )),
             false => Ok(()),
         };

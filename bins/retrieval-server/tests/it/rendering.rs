@@ -19,7 +19,10 @@ fn has_chromium() -> bool {
 }
 
 fn app(site: &Site, path: &str, text: &str) -> String {
-    site.put("/app.js", Page::of("text/javascript", "fetch('/data').then(r => r.text()).then(t => root.innerHTML = t)"));
+    site.put(
+        "/app.js",
+        Page::of("text/javascript", "fetch('/data').then(r => r.text()).then(t => root.innerHTML = t)"),
+    );
     site.put("/data", Page::of("text/html", text));
     site.put(path, Page::html("<div id=root></div><script src=/app.js></script>"))
 }

@@ -75,7 +75,8 @@ async fn text_that_scripts_write_is_stored() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_render_keeps_what_was_fetched() {
     let world = World::new().await;
-    let renderer = Arc::new(FakeRenderer { outcome: Mutex::new(Err(RenderError::Timeout)), rendered: Mutex::default() });
+    let renderer =
+        Arc::new(FakeRenderer { outcome: Mutex::new(Err(RenderError::Timeout)), rendered: Mutex::default() });
     let reader = reader_with(&world, Arc::new(InProcess), Scripted::new(Some(Arc::clone(&renderer) as _)));
     let base = site().await;
     let page = request(world.organization_id, format!("{base}/shell"));
@@ -94,5 +95,8 @@ async fn failed_render_keeps_what_was_fetched() {
     let retry_after = Duration::from_secs(7);
     *renderer.outcome.lock().unwrap() = Err(RenderError::Overloaded { retry_after });
     let refused = reader.read(request(world.organization_id, format!("{base}/more"))).await;
-    assert!(matches!(refused, Err(PageError::Overloaded { retry_after: after }) if after == retry_after), "{refused:?}");
+    assert!(
+        matches!(refused, Err(PageError::Overloaded { retry_after: after }) if after == retry_after),
+        "{refused:?}"
+    );
 }

@@ -16,6 +16,12 @@ use super::metered::Metered;
 
 pub type Reply = Response<BoxBody<Bytes, hyper::Error>>;
 
+/// Failure to reach a site. The connection of the browser is closed without a response, which a script could not tell from one
+/// of the site.
+#[derive(Debug, thiserror::Error)]
+#[error("the site cannot be reached")]
+pub struct Unreachable;
+
 /// Headers of one connection (RFC 9110, 7.6.1), which are not passed on.
 const HOP_BY_HOP: [HeaderName; 8] = [
     header::CONNECTION,
@@ -41,7 +47,10 @@ pub async fn tunnel(request: Request<Incoming>, connector: &Connector, page: Arc
     let Some(target) = request.uri().authority() else { return empty(StatusCode::BAD_REQUEST) };
     let mut site = match connector.connect(&format!("https://{target}/")).await {
         Ok(stream) => Metered::new(stream, Arc::clone(&page)),
-        Err(error) => return refused(&error),
+        Err(error) => {
+            log(&error);
+            return empty(StatusCode::FORBIDDEN);
+        }
     };
     tokio::spawn(async move {
         let Ok(browser) = hyper::upgrade::on(request).await else { return };
@@ -55,17 +64,24 @@ pub async fn tunnel(request: Request<Incoming>, connector: &Connector, page: Arc
 }
 
 /// Sends a request on a connection of its own and passes the response on.
-pub async fn forward(request: Request<Incoming>, connector: &Connector, page: Arc<Allowance>) -> Reply {
+///
+/// # Errors
+/// The site cannot be reached, or may not be.
+pub async fn forward(
+    request: Request<Incoming>,
+    connector: &Connector,
+    page: Arc<Allowance>,
+) -> Result<Reply, Unreachable> {
     if request.uri().scheme_str() != Some("http") {
-        return empty(StatusCode::BAD_REQUEST);
+        return Ok(empty(StatusCode::BAD_REQUEST));
     }
-    let site = match connector.connect(&request.uri().to_string()).await {
-        Ok(stream) => Metered::new(stream, Arc::clone(&page)),
-        Err(error) => return refused(&error),
-    };
-    let Ok((mut sender, connection)) = hyper::client::conn::http1::handshake(TokioIo::new(site)).await else {
-        return empty(StatusCode::BAD_GATEWAY);
-    };
+    let connected = connector.connect(&request.uri().to_string()).await;
+    let stream = connected.map_err(|error| {
+        log(&error);
+        Unreachable
+    })?;
+    let site = TokioIo::new(Metered::new(stream, Arc::clone(&page)));
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(site).await.map_err(|_| Unreachable)?;
     tokio::spawn(async move {
         tokio::select! {
             _ = connection => {}
@@ -74,16 +90,12 @@ pub async fn forward(request: Request<Incoming>, connector: &Connector, page: Ar
     });
     let (mut head, body) = request.into_parts();
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-    let Ok(uri) = path.parse::<Uri>() else { return empty(StatusCode::BAD_REQUEST) };
+    let Ok(uri) = path.parse::<Uri>() else { return Ok(empty(StatusCode::BAD_REQUEST)) };
     head.uri = uri;
     remove_hop_by_hop(&mut head.headers);
-    match sender.send_request(Request::from_parts(head, body)).await {
-        Ok(mut response) => {
-            remove_hop_by_hop(response.headers_mut());
-            response.map(BodyExt::boxed)
-        }
-        Err(_) => empty(StatusCode::BAD_GATEWAY),
-    }
+    let mut response = sender.send_request(Request::from_parts(head, body)).await.map_err(|_| Unreachable)?;
+    remove_hop_by_hop(response.headers_mut());
+    Ok(response.map(BodyExt::boxed))
 }
 
 fn remove_hop_by_hop(headers: &mut HeaderMap) {
@@ -93,14 +105,8 @@ fn remove_hop_by_hop(headers: &mut HeaderMap) {
     HOP_BY_HOP.iter().for_each(|name| drop(headers.remove(name)));
 }
 
-fn refused(error: &FetchError) -> Reply {
-    tracing::debug!(%error, "a connection of a page was refused");
-    empty(match error {
-        FetchError::InvalidUrl { .. } | FetchError::RefusedAddress | FetchError::RefusedPort { .. } => {
-            StatusCode::FORBIDDEN
-        }
-        _ => StatusCode::BAD_GATEWAY,
-    })
+fn log(error: &FetchError) {
+    tracing::debug!(%error, "a script's connection was refused or failed");
 }
 
 fn empty(status: StatusCode) -> Reply {

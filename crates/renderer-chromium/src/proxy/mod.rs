@@ -8,7 +8,6 @@ mod exchange;
 mod metered;
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +26,6 @@ use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 
 use allowance::Allowance;
-use exchange::Reply;
 
 /// Name that goes with every password.
 pub const USER: &str = "page";
@@ -128,14 +126,13 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let service = service_fn(|request| {
         let shared = Arc::clone(&shared);
         async move {
-            let reply: Reply = match shared.page(request.headers()) {
-                None => exchange::unauthorized(),
+            match shared.page(request.headers()) {
+                None => Ok(exchange::unauthorized()),
                 Some(page) if request.method() == Method::CONNECT => {
-                    exchange::tunnel(request, &shared.connector, page).await
+                    Ok(exchange::tunnel(request, &shared.connector, page).await)
                 }
                 Some(page) => exchange::forward(request, &shared.connector, page).await,
-            };
-            Ok::<_, Infallible>(reply)
+            }
         }
     });
     let mut builder = http1::Builder::new();

@@ -83,7 +83,10 @@ async fn windows_dialogs_downloads_and_navigations_change_nothing() {
     let html = render(&chromium, &page(&site.url("/page"), shell)).await.unwrap();
     assert!(html.contains("The page is still itself."), "{html}");
     let paths = site.paths();
-    assert!(!["/other", "/window", "/page", "/pushed"].iter().any(|path| paths.iter().any(|seen| seen == path)), "{paths:?}");
+    assert!(
+        !["/other", "/window", "/page", "/pushed"].iter().any(|path| paths.iter().any(|seen| seen == path)),
+        "{paths:?}"
+    );
     assert_works(&chromium).await;
     chromium.shutdown().await;
 }

@@ -60,12 +60,17 @@ async fn browser_is_replaced_after_its_pages_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn browser_ends_with_its_owner() {
+async fn browser_is_no_root_and_ends_with_its_owner() {
     let Some(options) = options() else { return };
     let address = options.proxy_bind;
     let chromium = chromium(options).await;
     chromium.check().await.unwrap();
-    assert!(!processes(address).is_empty());
+    let running = processes(address);
+    assert!(!running.is_empty());
+    for id in running {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        assert!(!status.contains("\nUid:\t0\t"), "{status}");
+    }
     // As after a panic: nobody shuts it down.
     drop(chromium);
     until("no process is left", || processes(address).is_empty()).await;
@@ -100,4 +105,29 @@ async fn programs_that_are_no_browser_are_reported() {
     }
     let error = started("/nonexistent/chromium").await.unwrap_err().to_string();
     assert!(error.contains("not found"), "{error}");
+}
+
+/// Variable with the proxy port of a browser whose owner is killed.
+const PORT: &str = "TEST_RENDERER_PORT";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn browser_ends_if_its_owner_is_killed() {
+    let Some(options) = options() else { return };
+    let mut owner = std::process::Command::new(std::env::current_exe().unwrap());
+    owner.args(["--exact", "lifecycle::owner_that_waits_for_its_end", "--ignored"]);
+    let mut owner = owner.env(PORT, options.proxy_bind.port().to_string()).spawn().unwrap();
+    until("the browser runs", || processes(options.proxy_bind).len() > 1).await;
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    until("no process is left", || processes(options.proxy_bind).is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a process that another test starts and kills"]
+async fn owner_that_waits_for_its_end() {
+    let (Some(mut options), Ok(port)) = (options(), std::env::var(PORT)) else { return };
+    options.proxy_bind.set_port(port.parse().unwrap());
+    let chromium = chromium(options).await;
+    assert_works(&chromium).await;
+    std::future::pending::<()>().await;
 }

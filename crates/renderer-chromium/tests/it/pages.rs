@@ -24,6 +24,29 @@ async fn text_of_scripts_is_part_of_the_document() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_modules_and_frames_of_the_page_take_part() {
+    let Some(options) = options() else { return };
+    let chromium = chromium(options).await;
+    let site = Site::start(|path| match path {
+        "/module.js" => script("import { words } from '/words.js'; postMessage ??= 0; frame.write(words)"),
+        "/words.js" => script("export const words = 'module '.repeat(40)"),
+        "/worker.js" => {
+            script("importScripts('/part.js'); fetch('/data').then(r => r.text()).then(t => postMessage(part + t))")
+        }
+        "/part.js" => script("const part = 'part and '"),
+        "/data" => plain(&"data of the worker ".repeat(20)),
+        _ => plain(""),
+    });
+    let shell = "<p id=a></p><p id=b></p><iframe id=inner></iframe><script>
+        window.frame = { write: words => { inner.contentWindow.parent.a.textContent = words } };
+        new Worker('/worker.js').onmessage = event => { b.textContent = event.data };
+    </script><script type=module src=/module.js></script>";
+    let html = render(&chromium, &page(&site.url("/"), shell)).await.unwrap();
+    assert!(html.contains("module module") && html.contains("part and data of the worker"), "{html}");
+    chromium.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn late_and_endless_requests_do_not_keep_the_text_back() {
     let Some(options) = options() else { return };
     let chromium = chromium(options).await;

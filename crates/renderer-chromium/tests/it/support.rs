@@ -70,7 +70,8 @@ pub async fn assert_works(chromium: &Chromium) {
 /// Returns the processes of the browser that uses the proxy at `address`.
 pub fn processes(address: SocketAddr) -> Vec<u32> {
     let argument = format!("--proxy-server=http://{address}");
-    let ids = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let ids =
+        std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let uses = |id: &u32| {
         let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         line.split(|byte| *byte == 0).any(|given| given == argument.as_bytes())
