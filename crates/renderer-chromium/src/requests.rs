@@ -23,6 +23,10 @@ pub fn answer(event: &Value, main_frame: &str, has_page: bool) -> Answer {
     }
     match event["resourceType"].as_str().unwrap_or_default() {
         "Document" if !has_page && event["frameId"] == main_frame => Answer::Page,
+        // Scripts of workers, and icons.
+        "Other" if !event["request"]["headers"]["Accept"].as_str().unwrap_or_default().starts_with("image/") => {
+            Answer::Continue
+        }
         kind if WANTED.contains(&kind) => Answer::Continue,
         _ => Answer::Refuse,
     }
@@ -50,6 +54,11 @@ mod tests {
         ] {
             let event = json!({"resourceType": kind, "frameId": frame, "request": {"url": url}});
             assert_eq!(answer(&event, "main", has_page), expected, "{kind} {url}");
+        }
+        for (accept, expected) in [("*/*", Answer::Continue), ("image/avif,image/*,*/*;q=0.8", Answer::Refuse)] {
+            let request = json!({"url": "https://example.com/a", "headers": {"Accept": accept}});
+            let event = json!({"resourceType": "Other", "frameId": "main", "request": request});
+            assert_eq!(answer(&event, "main", true), expected, "{accept}");
         }
         assert_eq!(answer(&json!({}), "main", false), Answer::Refuse);
     }
