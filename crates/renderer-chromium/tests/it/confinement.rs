@@ -35,7 +35,8 @@ for (const host of hosts) {
     element('style ' + host, 'link', {rel: 'stylesheet', href: `http://${host}/style.css`});
     element('image ' + host, 'img', {src: `http://${host}/image`});
     element('video ' + host, 'video', {src: `http://${host}/video`});
-    element('embed ' + host, 'embed', {src: `http://${host}/embed`});
+    // Loads an error page, which counts as loaded.
+    document.body.append(Object.assign(document.createElement('embed'), {src: `http://${host}/embed`}));
     document.body.append(Object.assign(document.createElement('iframe'), {src: `http://${host}/frame`}));
     document.body.append(Object.assign(document.createElement('iframe'),
         {srcdoc: `<img src="http://${host}/inner"><script>fetch("http://${host}/inner")<\/script>`}));

@@ -107,6 +107,16 @@ async fn programs_that_are_no_browser_are_reported() {
     assert!(error.contains("not found"), "{error}");
 }
 
+/// Process that is killed with this value.
+struct Owner(std::process::Child);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Variable with the proxy port of a browser whose owner is killed.
 const PORT: &str = "TEST_RENDERER_PORT";
 
@@ -115,10 +125,9 @@ async fn browser_ends_if_its_owner_is_killed() {
     let Some(options) = options() else { return };
     let mut owner = std::process::Command::new(std::env::current_exe().unwrap());
     owner.args(["--exact", "lifecycle::owner_that_waits_for_its_end", "--ignored"]);
-    let mut owner = owner.env(PORT, options.proxy_bind.port().to_string()).spawn().unwrap();
-    until("the browser runs", || processes(options.proxy_bind).len() > 1).await;
-    owner.kill().unwrap();
-    owner.wait().unwrap();
+    let owner = Owner(owner.env(PORT, options.proxy_bind.port().to_string()).spawn().unwrap());
+    until("the browser runs", || !processes(options.proxy_bind).is_empty()).await;
+    drop(owner);
     until("no process is left", || processes(options.proxy_bind).is_empty()).await;
 }
 
