@@ -21,7 +21,7 @@ use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use engine_tantivy::TantivyEngine;
 use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
-use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions};
+use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Scripted};
 use model::SystemClock;
 use models::generation::Generator;
 use models_http::{HttpGenerator, HttpGeneratorOptions, HttpReranker, HttpRerankerOptions};
@@ -432,11 +432,15 @@ const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 pub const TOKEN: &str = "retrieval";
 
 pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
+    Fetcher::new(fetcher_options(settings)).context("fetch")
+}
+
+pub fn fetcher_options(settings: &Settings) -> FetcherOptions {
     let fetch = &settings.fetch;
     let whole = Duration::from_millis(fetch.timeout_ms);
     let contact = Some(fetch.contact.as_str()).filter(|contact| !contact.is_empty());
     let defaults = FetcherOptions::new(TOKEN, env!("CARGO_PKG_VERSION"), contact);
-    Fetcher::new(FetcherOptions {
+    FetcherOptions {
         respect_robots: fetch.respect_robots,
         allow_networks: fetch.allow_networks.clone(),
         allow_ports: fetch.allow_ports.clone(),
@@ -451,8 +455,7 @@ pub fn fetcher(settings: &Settings) -> anyhow::Result<Fetcher> {
         // As a browser does: users request these pages, so this is not a crawl.
         politeness: Politeness { concurrent: 6, delay: Duration::ZERO, ..Politeness::default() },
         ..defaults
-    })
-    .context("fetch")
+    }
 }
 
 /// Returns the sender of webhook deliveries, which also checks the URLs of new webhooks.
@@ -475,11 +478,17 @@ pub fn webhook_worker(settings: &Settings, store: &Docstore, sender: &Arc<Sender
 }
 
 /// Returns the reader of web pages on demand.
-pub fn pages(settings: &Settings, store: &Docstore, extractor: &Arc<WorkerPool>) -> anyhow::Result<Arc<PageReader>> {
+pub fn pages(
+    settings: &Settings,
+    store: &Docstore,
+    extractor: &Arc<WorkerPool>,
+    scripted: Scripted,
+) -> anyhow::Result<Arc<PageReader>> {
     let fetcher = fetcher(settings)?;
     let options = PageReaderOptions {
         clock: Arc::new(SystemClock),
         compute: Compute::new(cores()),
+        scripted,
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
     };

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crawler::{Crawler, CrawlerOptions, CrawlerParts, PaceLimits};
 use docstore::Docstore;
 use extract_worker::{Extractor, WorkerPool};
+use ingest::Scripted;
 use model::{CrawlId, SystemClock};
 use settings::Settings;
 use uuid::Uuid;
@@ -23,6 +24,7 @@ pub async fn crawler(
     settings: &Settings,
     store: &Docstore,
     extractor: &Arc<WorkerPool>,
+    scripted: Scripted,
     only: Option<CrawlId>,
 ) -> anyhow::Result<Arc<Crawler>> {
     for owner in store.list_crawl_owners().await? {
@@ -35,6 +37,7 @@ pub async fn crawler(
         store: store.clone(),
         fetcher: compose::fetcher(settings)?,
         extractor: Arc::clone(extractor) as Arc<dyn Extractor>,
+        scripted,
         clock: Arc::new(SystemClock),
         is_full: Arc::new(move || free_space.is_low()),
         token: compose::TOKEN.to_owned(),

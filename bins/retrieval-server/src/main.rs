@@ -19,6 +19,7 @@ mod logging;
 mod memory;
 mod metrics;
 mod output;
+mod rendering;
 mod sandbox;
 mod storage_keys;
 mod tokens;

@@ -82,6 +82,12 @@ fn describe() {
     describe_counter!("retrieval_crawl_pages_total", "Visits of crawls to pages, by outcome.");
     describe_gauge!("retrieval_crawl_queue", "URLs of crawls that wait for their visit.");
     describe_counter!("retrieval_crawl_back_offs_total", "Pauses of crawls after failures of a host.");
+    describe_counter!("retrieval_renders_total", "Pages rendered because they are empty without scripts, by outcome.");
+    describe_histogram!(
+        "retrieval_render_duration_seconds",
+        Unit::Seconds,
+        "Duration of renders in seconds, with their wait."
+    );
     describe_gauge!("retrieval_connections", "Open connections, by listener.");
     describe_counter!(
         "retrieval_connections_shed_total",

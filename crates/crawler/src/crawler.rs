@@ -6,6 +6,7 @@ use std::time::Duration;
 use docstore::{Docstore, StoreError};
 use extract_worker::Extractor;
 use fetcher::Fetcher;
+use ingest::Scripted;
 use metrics::{counter, gauge};
 use model::{Clock, CrawlId, CrawlUrlState};
 use tokio::sync::Semaphore;
@@ -54,6 +55,7 @@ pub struct CrawlerParts {
     pub store: Docstore,
     pub fetcher: Fetcher,
     pub extractor: Arc<dyn Extractor>,
+    pub scripted: Scripted,
     pub clock: Arc<dyn Clock>,
     pub is_full: IsFull,
     /// Name of the program in robots.txt and in directives of pages.
@@ -65,13 +67,13 @@ pub struct CrawlerParts {
 
 impl Crawler {
     pub fn new(parts: CrawlerParts, options: CrawlerOptions) -> Self {
-        let CrawlerParts { store, fetcher, extractor, clock, is_full, token, owner, only } = parts;
+        let CrawlerParts { store, fetcher, extractor, scripted, clock, is_full, token, owner, only } = parts;
         for state in CrawlUrlState::ALL {
             counter!("retrieval_crawl_pages_total", "outcome" => session::outcome_name(*state)).increment(0);
         }
         counter!("retrieval_crawl_back_offs_total").increment(0);
         gauge!("retrieval_crawl_queue").set(0.0);
-        let visitor = Arc::new(Visitor::new(fetcher, extractor, token));
+        let visitor = Arc::new(Visitor::new(fetcher, extractor, scripted, token));
         Self { store, visitor, clock, is_full, options, owner, only }
     }
 

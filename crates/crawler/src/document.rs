@@ -11,6 +11,9 @@ use uuid::Uuid;
 
 use crate::address::Address;
 
+/// Organization of crawled pages, which belong to none.
+pub const NOBODY: OrganizationId = OrganizationId(Uuid::nil());
+
 /// Extracts the text of a page.
 ///
 /// # Errors
@@ -22,8 +25,7 @@ pub async fn extract(extractor: &dyn Extractor, page: &FetchedPage) -> Result<Ex
         ..ExtractRequest::new(page.kind, file_name(page))
     };
     let turn = Turn {
-        // Crawled pages belong to no organization.
-        organization_id: OrganizationId(Uuid::nil()),
+        organization_id: NOBODY,
         lane: Lane::Runs,
         compartment: Compartment::new(IndexName::Web.as_str()),
         time_limit: None,

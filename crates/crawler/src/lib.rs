@@ -17,6 +17,7 @@ mod reason;
 mod revisit;
 mod scope;
 mod session;
+mod signs;
 mod soft_404;
 mod start;
 mod traps;

@@ -4,27 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{CrawlUrl, NewCrawlUrl, PageChange, SkippedLinks};
+use extract::Extracted;
 use extract_worker::{Extractor, WorkError};
 use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
 use file_types::FileKind;
+use ingest::scripted::{RenderTurn, Scripted, says_more};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::address::Address;
 use crate::directives::Directives;
-use crate::html::{self, PageSignals};
 use crate::outcome::{Reading, Trouble, settle, trouble_with};
 use crate::outlinks::Outlinks;
 use crate::pace::Pace;
 use crate::plan::{Plan, Sitemaps};
 use crate::scope::Scope;
+use crate::signs::Signs;
 use crate::{document, feed, link_header, soft_404};
 
 /// Sitemaps and feeds that are read at a time: each may take the memory of many pages.
 const FEEDS_AT_A_TIME: usize = 2;
-/// Maximum size of HTML whose links are read.
-const MAX_HTML: usize = 8 << 20;
 
 /// Plan of a crawl with its scope.
 pub struct Context {
@@ -36,6 +36,7 @@ pub struct Context {
 pub struct Visitor {
     pub fetcher: Fetcher,
     pub extractor: Arc<dyn Extractor>,
+    pub scripted: Scripted,
     /// Name of this crawler in robots.txt and directives.
     pub token: String,
     feeds: Semaphore,
@@ -55,8 +56,8 @@ pub struct Outcome {
 }
 
 impl Visitor {
-    pub fn new(fetcher: Fetcher, extractor: Arc<dyn Extractor>, token: String) -> Self {
-        Self { fetcher, extractor, token, feeds: Semaphore::new(FEEDS_AT_A_TIME) }
+    pub fn new(fetcher: Fetcher, extractor: Arc<dyn Extractor>, scripted: Scripted, token: String) -> Self {
+        Self { fetcher, extractor, scripted, token, feeds: Semaphore::new(FEEDS_AT_A_TIME) }
     }
 
     /// Visits a URL. `is_current` says that the stored content is the one that the validators belong to.
@@ -154,7 +155,7 @@ impl Visitor {
         url: &CrawlUrl,
         address: &Address,
         page: FetchedPage,
-        (mut directives, canonical): (Directives, Option<String>),
+        (directives, canonical): (Directives, Option<String>),
         outlinks: &mut Outlinks<'_>,
         now: Timestamp,
     ) -> Result<Reading, Trouble> {
@@ -167,34 +168,20 @@ impl Visitor {
             }
             return Ok(Reading::skipped("feed"));
         }
-        let mut named = canonical.and_then(|link| Address::resolve(&link, &page.final_url));
-        let mut title = None;
-        if page.kind == FileKind::Html {
-            let signals = self.signals(&page).await;
-            directives.noindex |= signals.directives.noindex;
-            directives.nofollow |= signals.directives.nofollow;
-            let base = signals.base.as_deref().and_then(|base| page.final_url.join(base).ok());
-            let base = base.unwrap_or_else(|| page.final_url.clone());
-            let refresh = signals.refresh.as_deref().and_then(|target| Address::resolve(target, &base));
-            if let Some(target) = refresh.filter(|target| target.url != address.url) {
-                return redirect(address, &target.url, outlinks);
+        let named = canonical.and_then(|link| Address::resolve(&link, &page.final_url));
+        let mut signs = Signs::new(directives, named);
+        if let Some(ended) = self.read_signs(&mut signs, context, address, &page, outlinks).await? {
+            return Ok(ended);
+        }
+        let mut page = page;
+        let mut extracted = self.extract(&page).await?;
+        if let Some((rendered, written)) = self.rendered(&page, &extracted).await? {
+            (page, extracted) = (rendered, written);
+            if let Some(ended) = self.read_signs(&mut signs, context, address, &page, outlinks).await? {
+                return Ok(ended);
             }
-            named = named.or_else(|| signals.canonical.as_deref().and_then(|link| Address::resolve(link, &base)));
-            follow(&signals, &base, directives.nofollow, &context.plan, outlinks);
-            title = signals.title;
         }
-        if directives.noindex {
-            return Ok(Reading::skipped("noindex"));
-        }
-        if let Some(outside) = context.scope.refuses_page(address) {
-            return Ok(Reading::skipped(outside.as_str()));
-        }
-        let named = named.filter(|named| named.url != address.url && outlinks.add_instead(named));
-        let extracted = match document::extract(self.extractor.as_ref(), &page).await {
-            Ok(extracted) => extracted,
-            Err(WorkError::Document(error)) => return Err(Trouble::Useless(error.kind.as_str())),
-            Err(WorkError::Overloaded { .. } | WorkError::Postponed) => return Err(Trouble::Busy),
-        };
+        let Signs { canonical, title, .. } = signs;
         if extracted.markdown.trim().is_empty() {
             return Ok(Reading::skipped("no_text"));
         }
@@ -207,20 +194,58 @@ impl Visitor {
         Ok(Reading {
             digest: Some(new.capture.content_digest.clone()),
             change: PageChange::Save(Box::new(new)),
-            canonical: named.map(|named| named.doc_id()),
+            canonical: canonical.map(|canonical| canonical.doc_id()),
             validators,
             ..Reading::of(CrawlUrlState::Listed, None)
         })
     }
 
-    async fn signals(&self, page: &FetchedPage) -> PageSignals {
-        let (bytes, charset, token) = (page.body.clone(), page.charset.clone(), self.token.clone());
-        let reading = tokio::task::spawn_blocking(move || {
-            let encoding = charset.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
-            let (text, _, _) = encoding.unwrap_or(encoding_rs::UTF_8).decode(&bytes[..bytes.len().min(MAX_HTML)]);
-            html::read(&text, &token)
-        });
-        reading.await.unwrap_or_default()
+    /// Reads what a page says about itself, and its links. Returns the outcome if it is not to be listed.
+    async fn read_signs(
+        &self,
+        signs: &mut Signs,
+        context: &Context,
+        address: &Address,
+        page: &FetchedPage,
+        outlinks: &mut Outlinks<'_>,
+    ) -> Result<Option<Reading>, Trouble> {
+        if page.kind == FileKind::Html
+            && let Some(target) = signs.read(page, &self.token, address, &context.plan, outlinks).await
+        {
+            return redirect(address, &target.url, outlinks).map(Some);
+        }
+        if signs.directives.noindex {
+            return Ok(Some(Reading::skipped("noindex")));
+        }
+        if let Some(outside) = context.scope.refuses_page(address) {
+            return Ok(Some(Reading::skipped(outside.as_str())));
+        }
+        signs.settle_canonical(address, outlinks);
+        Ok(None)
+    }
+
+    async fn extract(&self, page: &FetchedPage) -> Result<Extracted, Trouble> {
+        match document::extract(self.extractor.as_ref(), page).await {
+            Ok(extracted) => Ok(extracted),
+            Err(WorkError::Document(error)) => Err(Trouble::Useless(error.kind.as_str())),
+            Err(WorkError::Overloaded { .. } | WorkError::Postponed) => Err(Trouble::Busy),
+        }
+    }
+
+    /// Returns the page and the text that its scripts write, if there is hardly any other.
+    async fn rendered(
+        &self,
+        page: &FetchedPage,
+        extracted: &Extracted,
+    ) -> Result<Option<(FetchedPage, Extracted)>, Trouble> {
+        let turn = RenderTurn { organization_id: document::NOBODY, is_patient: true };
+        let rendered = self.scripted.render(turn, page, &extracted.markdown).await;
+        let Some(rendered) = rendered.map_err(|_| Trouble::Busy)? else { return Ok(None) };
+        match self.extract(&rendered).await {
+            Ok(written) if says_more(&written.markdown, &extracted.markdown) => Ok(Some((rendered, written))),
+            Err(Trouble::Busy) => Err(Trouble::Busy),
+            Ok(_) | Err(_) => Ok(None),
+        }
     }
 }
 
@@ -249,28 +274,6 @@ fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mut Outl
             outlinks.add_sitemap(&address, link.modified_at);
         } else {
             outlinks.add_listed(&address, link.modified_at);
-        }
-    }
-}
-
-/// Adds the links of a page.
-fn follow(signals: &PageSignals, base: &Url, nofollow: bool, plan: &Plan, outlinks: &mut Outlinks) {
-    if plan.sitemaps != Sitemaps::Off {
-        let feeds = signals.feeds.iter().filter_map(|link| Address::resolve(link, base));
-        feeds.for_each(|address| outlinks.add_sitemap(&address, None));
-    }
-    if plan.sitemaps == Sitemaps::Only {
-        return;
-    }
-    outlinks.skip_many("too_many_links", signals.dropped, base.as_str());
-    let resolved = signals.links.iter().map(|link| (link.nofollow, link.target.as_str()));
-    let translations = signals.translations.iter().map(|target| (false, target.as_str()));
-    for (link_nofollow, target) in resolved.chain(translations) {
-        let Some(address) = Address::resolve(target, base) else { continue };
-        if nofollow || link_nofollow {
-            outlinks.skip("nofollow", &address.url);
-        } else {
-            outlinks.add_link(&address);
         }
     }
 }

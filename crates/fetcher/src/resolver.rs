@@ -61,7 +61,8 @@ pub(crate) enum ResolveError {
 /// Maximum number of addresses tried per name; they share the connect timeout.
 const MAX_ADDRESSES: usize = 16;
 
-/// Resolver for the HTTP client that returns permitted addresses only.
+/// Resolver that returns permitted addresses only.
+#[derive(Clone)]
 pub(crate) struct GuardedResolver {
     pub resolver: Arc<dyn Resolver>,
     pub guard: AddressGuard,
@@ -70,30 +71,29 @@ pub(crate) struct GuardedResolver {
     pub time_limit: Duration,
 }
 
+impl GuardedResolver {
+    /// Returns the permitted addresses of a name.
+    pub async fn permitted(&self, host: &str) -> Result<Vec<IpAddr>, ResolveError> {
+        let found = match tokio::time::timeout(self.time_limit, self.resolver.resolve(host)).await {
+            Ok(found) => found.map_err(ResolveError::Unknown)?,
+            Err(_) => return Err(ResolveError::Unknown(io::ErrorKind::TimedOut.into())),
+        };
+        if found.is_empty() {
+            return Err(ResolveError::Unknown(io::ErrorKind::NotFound.into()));
+        }
+        let allowed = found.into_iter().filter(|address| self.guard.allows(*address)).take(MAX_ADDRESSES);
+        let allowed: Vec<IpAddr> = allowed.collect();
+        if allowed.is_empty() { Err(ResolveError::Refused) } else { Ok(allowed) }
+    }
+}
+
 impl reqwest::dns::Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let resolver = Arc::clone(&self.resolver);
-        let guard = self.guard.clone();
-        let time_limit = self.time_limit;
+        let resolver = self.clone();
         Box::pin(async move {
-            let found = match tokio::time::timeout(time_limit, resolver.resolve(name.as_str())).await {
-                Ok(found) => found.map_err(ResolveError::Unknown)?,
-                Err(_) => return Err(ResolveError::Unknown(io::ErrorKind::TimedOut.into()).into()),
-            };
-            if found.is_empty() {
-                return Err(ResolveError::Unknown(io::ErrorKind::NotFound.into()).into());
-            }
-            let allowed: Vec<SocketAddr> = found
-                .into_iter()
-                .filter(|address| guard.allows(*address))
-                .take(MAX_ADDRESSES)
-                // The HTTP client replaces port 0 with the port of the URL.
-                .map(|address| SocketAddr::new(address, 0))
-                .collect();
-            if allowed.is_empty() {
-                return Err(ResolveError::Refused.into());
-            }
-            Ok(Box::new(allowed.into_iter()) as Addrs)
+            let allowed = resolver.permitted(name.as_str()).await?;
+            // The HTTP client replaces port 0 with the port of the URL.
+            Ok(Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
         })
     }
 }

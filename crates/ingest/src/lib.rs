@@ -9,10 +9,12 @@ pub mod pages;
 pub mod prepare;
 pub mod rebuild;
 pub mod run;
+pub mod scripted;
 pub mod supervisor;
 
 pub use embed::EmbeddingWorker;
 pub use feeder::{Feeder, Ownership};
 pub use pages::{PageError, PageReader, PageReaderOptions};
 pub use run::{Runner, RunnerOptions};
+pub use scripted::Scripted;
 pub use supervisor::Supervisor;

@@ -9,6 +9,7 @@ mod layers;
 mod network;
 mod parse;
 mod reach;
+mod rendering;
 mod secret;
 mod sections;
 mod validate;
@@ -20,9 +21,9 @@ pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{
     Auth, Billing, Captures, Crawl, Database, Embed, EmbedBackend, Extract, Fetch, Files, Generate, GenerateBackend,
-    Index, IndexBackend, Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Rerank,
-    RerankBackend, Research, Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp, WebProvider,
-    WebSearxng, Webhooks,
+    Index, IndexBackend, Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Render,
+    Rerank, RerankBackend, Research, Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp,
+    WebProvider, WebSearxng, Webhooks,
 };
 
 use std::path::Path;

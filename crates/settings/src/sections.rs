@@ -231,7 +231,7 @@ pub struct Crawl {
     pub max_urls: u64,
 }
 
-/// Reaction to a system that cannot confine extraction workers.
+/// Reaction to a system that cannot confine extraction workers, or the pages of a browser.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum Sandbox {
@@ -255,6 +255,21 @@ pub struct Fetch {
     pub max_bytes: u64,
     pub respect_robots: bool,
     pub contact: String,
+    pub render: Render,
+    pub renders_at_a_time: u32,
+    pub chromium_url: String,
+    pub chromium_sandbox: Sandbox,
+    #[serde(deserialize_with = "parse::socket_address")]
+    pub chromium_proxy_bind: SocketAddr,
+    pub chromium_proxy_address: String,
+}
+
+/// Rendering of pages that are empty without scripts.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum Render {
+    Off,
+    Chromium,
 }
 
 /// Source of web results.

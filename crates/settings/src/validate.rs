@@ -3,7 +3,7 @@ use url::Url;
 use crate::values::{Check, http_url, not_empty, positive};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    embed, reach, web,
+    embed, reach, rendering, web,
 };
 
 impl Settings {
@@ -62,6 +62,7 @@ impl Settings {
         ]
         .into_iter()
         .chain(embed::checks(&self.embed))
+        .chain(rendering::checks(&self.fetch))
         .chain(web::checks(&self.web))
         .filter_map(Result::err)
         .collect()

@@ -14,7 +14,7 @@ use docstore::Docstore;
 use engine::SearchEngine;
 use extract_worker::InProcess;
 use fetcher::{Fetcher, FetcherOptions, Politeness};
-use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Supervisor};
+use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Scripted, Supervisor};
 use model::Clock;
 use models::embedding::Embedder;
 use models::generation::Generator;
@@ -215,7 +215,12 @@ fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> Page
         politeness: Politeness { concurrent: 8, delay: Duration::ZERO, ..Politeness::default() },
         ..FetcherOptions::new("test", "1.0", None)
     });
-    let options =
-        PageReaderOptions { compute: Compute::new(2), extract_timeout: Duration::from_secs(10), failure_ttl, clock };
+    let options = PageReaderOptions {
+        compute: Compute::new(2),
+        scripted: Scripted::default(),
+        extract_timeout: Duration::from_secs(10),
+        failure_ttl,
+        clock,
+    };
     PageReader::new(store.clone(), fetcher.unwrap(), Arc::new(InProcess), options)
 }

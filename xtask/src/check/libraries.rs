@@ -39,6 +39,8 @@ const HTTP: &[&str] = &[
     "fetcher",
     "http-actix",
     "models-http",
+    // The browser's proxy.
+    "renderer-chromium",
     "retrieval-client",
     "s3-server",
     "web-providers-http",
@@ -68,6 +70,7 @@ const CONFINED: &[Confined] = &[
     with_bins("http", HTTP),
     with_bins("http-body*", HTTP),
     with_bins("hyper*", HTTP),
+    confined("tokio-tungstenite", &["renderer-chromium"]),
     with_bins("anyhow", &["xtask"]),
     with_bins("clap", &["xtask"]),
     with_bins("indicatif", &["xtask"]),

@@ -2,12 +2,14 @@
 
 mod account;
 mod apt;
+mod chromium;
 pub mod meilisearch;
 mod postgres;
 mod process;
 mod redis;
 mod s3;
 
+pub use chromium::Chromium;
 pub use meilisearch::Meilisearch;
 pub use postgres::{Cluster, Postgres};
 pub use redis::Redis;

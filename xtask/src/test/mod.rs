@@ -4,7 +4,7 @@ mod nextest;
 mod report;
 mod untested;
 
-use crate::services::{ExternalS3, Meilisearch, Postgres, Redis, Services};
+use crate::services::{Chromium, ExternalS3, Meilisearch, Postgres, Redis, Services};
 use crate::{interrupt, shell};
 use anyhow::bail;
 use report::Report;
@@ -51,6 +51,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Box::new(Redis),
         Box::new(Meilisearch),
         Box::new(ExternalS3),
+        Box::new(Chromium),
     ]);
     let mut environment: Vec<(&str, &str)> = services.environment().collect();
     let server = server.to_string_lossy();

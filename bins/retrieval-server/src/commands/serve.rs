@@ -22,6 +22,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
+use crate::rendering::Browser;
 use crate::{actor, banner, crawls, data_folder, descriptors, disk, embedder, logging, metrics, sandbox};
 
 /// Time that background tasks get to end after a stop signal.
@@ -46,6 +47,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let workers = sandbox::workers(&settings).await?;
     sandbox::log(&workers.report);
     let extractor = workers.pool;
+    let browser = Browser::start(&settings).await?;
     settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
     let embedder = embedder::open(&settings).await?;
     let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
@@ -98,12 +100,13 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
     tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
     if settings.crawl.enabled {
-        let crawler = crawls::crawler(&settings, &store, &extractor, None).await?;
+        let crawler = crawls::crawler(&settings, &store, &extractor, browser.scripted(), None).await?;
         let stop_crawler = stop.clone();
         tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
     }
     let limiter = compose::limiter(&settings)?;
     let mut host_checks = vec![disk_check(&settings), sandbox::host_check(workers.report)];
+    host_checks.extend(browser.host_check());
     host_checks.extend(embedder.as_ref().map(embedder::host_check));
     let app = Arc::new(App::new(Parts {
         store: store.clone(),
@@ -112,7 +115,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
         runner,
-        pages: compose::pages(&settings, &store, &extractor)?,
+        pages: compose::pages(&settings, &store, &extractor, browser.scripted())?,
         second_stage: compose::second_stage(&settings)?,
         embedder: embedder.clone(),
         web: compose::web_sources(&settings)?,
@@ -149,6 +152,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     stop.cancel();
     let _ = tokio::time::timeout(GRACE, futures_util::future::join_all(tasks)).await;
     extractor.shutdown().await;
+    browser.shutdown().await;
     app.close().await;
     failure.map_or(Ok(()), Err)
 }

@@ -34,6 +34,7 @@ mod meilisearch;
 mod monitoring;
 mod oauth;
 mod quickstart;
+mod rendering;
 mod reranking;
 mod restored;
 mod runs;

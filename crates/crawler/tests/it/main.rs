@@ -8,5 +8,6 @@ mod instances;
 mod kills;
 mod polite;
 mod rounds;
+mod scripted;
 mod sitemaps;
 mod world;

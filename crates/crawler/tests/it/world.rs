@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crawler::{Crawler, CrawlerOptions, CrawlerParts, NewCrawl, PaceLimits, Plan};
 use docstore::{Crawl, Docstore, Location};
 use extract_worker::InProcess;
-use fetcher::{Fetcher, FetcherOptions, TimeLimits};
+use fetcher::{Fetcher, FetcherOptions, Renderer, TimeLimits};
+use ingest::Scripted;
 use model::{Clock, ManualClock, SystemClock};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 pub struct World {
     pub store: Docstore,
     pub clock: Arc<ManualClock>,
+    /// Renderer of instances that start from now on.
+    pub renderer: Option<Arc<dyn Renderer>>,
     _folder: tempfile::TempDir,
 }
 
@@ -47,7 +50,8 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 4).unwrap();
         store.migrate().await.unwrap();
-        Self { store, clock: Arc::new(ManualClock::starting_at(SystemClock.now())), _folder: folder }
+        let clock = Arc::new(ManualClock::starting_at(SystemClock.now()));
+        Self { store, clock, renderer: None, _folder: folder }
     }
 
     /// Starts an instance that may visit loopback.
@@ -67,6 +71,7 @@ impl World {
             store: self.store.clone(),
             fetcher: Fetcher::new(options).unwrap(),
             extractor: Arc::new(InProcess),
+            scripted: Scripted::new(self.renderer.clone()),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             is_full: Arc::new(|| false),
             token: "testbot".to_owned(),

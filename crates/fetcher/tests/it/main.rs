@@ -4,6 +4,7 @@
 
 mod addresses;
 mod codings;
+mod connections;
 mod hostile;
 mod pages;
 mod politeness;

@@ -28,11 +28,14 @@ pub use reason::UnreadableReason;
 use single_flight::SingleFlight;
 use source::PageSource;
 
+use crate::scripted::Scripted;
+
 #[derive(Clone)]
 pub struct PageReaderOptions {
     pub clock: Arc<dyn Clock>,
     /// Threads that prepare pages for storage.
     pub compute: Compute,
+    pub scripted: Scripted,
     /// Timeout of extracting a page.
     pub extract_timeout: Duration,
     /// Minimum time before a page that could not be read is retried; longer if its server asks for it.
@@ -98,12 +101,12 @@ pub struct PageReader {
 impl PageReader {
     /// Must be called on a tokio runtime.
     pub fn new(store: Docstore, fetcher: Fetcher, extractor: Arc<dyn Extractor>, options: PageReaderOptions) -> Self {
-        let PageReaderOptions { clock, compute, extract_timeout, failure_ttl } = options;
+        let PageReaderOptions { clock, compute, scripted, extract_timeout, failure_ttl } = options;
         Self {
             failures: Arc::new(FailureCache::new(failure_ttl, Arc::clone(&clock))),
             pipeline: Arc::new(PagePipeline {
                 store,
-                source: PageSource::new(fetcher, extractor, extract_timeout),
+                source: PageSource::new(fetcher, extractor, scripted, extract_timeout),
                 clock,
                 compute,
             }),

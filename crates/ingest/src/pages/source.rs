@@ -1,4 +1,4 @@
-//! Reading of pages from their sites: fetch and extraction.
+//! Reading of pages from their sites: fetch, extraction, scripts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use model::{IndexName, OrganizationId};
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
 use super::{Failure, PageError, UnreadableReason};
+use crate::scripted::{Busy, RenderTurn, Scripted, says_more};
 
 /// Time after which a page may be read again that gave way to others.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -39,14 +40,20 @@ type Outcome = Result<Arc<SourcePage>, Failure>;
 pub struct PageSource {
     fetcher: Fetcher,
     extractor: Arc<dyn Extractor>,
+    scripted: Scripted,
     /// Timeout of an extraction.
     extract_timeout: Duration,
     running: SingleFlight<String, Outcome>,
 }
 
 impl PageSource {
-    pub fn new(fetcher: Fetcher, extractor: Arc<dyn Extractor>, extract_timeout: Duration) -> Arc<Self> {
-        Arc::new(Self { fetcher, extractor, extract_timeout, running: SingleFlight::default() })
+    pub fn new(
+        fetcher: Fetcher,
+        extractor: Arc<dyn Extractor>,
+        scripted: Scripted,
+        extract_timeout: Duration,
+    ) -> Arc<Self> {
+        Arc::new(Self { fetcher, extractor, scripted, extract_timeout, running: SingleFlight::default() })
     }
 
     /// Reads the page at `url`, conditionally if there are validators.
@@ -106,12 +113,26 @@ impl AdmittedRead {
             Ok(Fetched::NotModified) => return Ok(Reading::NotModified),
             Err(error) => return Err(fetch_failed(url, &error)),
         };
-        let extracted = self.extract(&page).await?;
+        let (page, extracted) = self.text(page).await?;
         if extracted.markdown.trim().is_empty() {
             return Err(failed(url, "the page has no text", UnreadableReason::NoText));
         }
         let (mime, final_url) = (media_type(&page), page.final_url.to_string());
         Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators: page.validators, extracted })))
+    }
+
+    /// Extracts the text, that of the scripts if there is hardly any other.
+    async fn text(&self, page: Box<FetchedPage>) -> Result<(Box<FetchedPage>, Extracted), Failure> {
+        let extracted = self.extract(&page).await?;
+        let turn = RenderTurn { organization_id: self.organization_id, is_patient: false };
+        let rendered = self.source.scripted.render(turn, &page, &extracted.markdown).await;
+        let busy = |Busy { retry_after }| Failure::from(PageError::Overloaded { retry_after });
+        let Some(rendered) = rendered.map_err(busy)? else { return Ok((page, extracted)) };
+        match self.extract(&rendered).await {
+            Ok(written) if says_more(&written.markdown, &extracted.markdown) => Ok((Box::new(rendered), written)),
+            Err(failure) if failure.is_refusal() => Err(failure),
+            Ok(_) | Err(_) => Ok((page, extracted)),
+        }
     }
 
     async fn extract(&self, page: &FetchedPage) -> Result<Extracted, Failure> {

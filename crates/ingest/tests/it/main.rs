@@ -7,5 +7,6 @@ mod faulty;
 mod feeding;
 mod pages;
 mod runs;
+mod scripted;
 mod slow;
 mod world;

@@ -9,7 +9,7 @@ use extract::{ExtractError, ExtractErrorKind};
 use extract_worker::{Extractor, WorkError};
 use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::pages::{PageRequest, UnreadableReason};
-use ingest::{PageError, PageReader, PageReaderOptions};
+use ingest::{PageError, PageReader, PageReaderOptions, Scripted};
 use model::{Clock, DocId, OrganizationId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -46,6 +46,10 @@ async fn site(address: &str) -> (String, mpsc::UnboundedReceiver<()>) {
 }
 
 fn reader(world: &World, extractor: Arc<dyn Extractor>) -> Arc<PageReader> {
+    reader_with(world, extractor, Scripted::default())
+}
+
+pub fn reader_with(world: &World, extractor: Arc<dyn Extractor>, scripted: Scripted) -> Arc<PageReader> {
     let fetcher = Fetcher::new(FetcherOptions {
         respect_robots: false,
         allow_networks: vec!["127.0.0.0/8".parse().unwrap()],
@@ -56,13 +60,14 @@ fn reader(world: &World, extractor: Arc<dyn Extractor>) -> Arc<PageReader> {
     let options = PageReaderOptions {
         clock: Arc::clone(&world.clock) as Arc<dyn Clock>,
         compute: Compute::new(1),
+        scripted,
         extract_timeout: Duration::from_secs(60),
         failure_ttl: Duration::from_secs(60),
     };
     Arc::new(PageReader::new(world.store.clone(), fetcher.unwrap(), extractor, options))
 }
 
-fn request(organization_id: OrganizationId, url: String) -> PageRequest {
+pub fn request(organization_id: OrganizationId, url: String) -> PageRequest {
     let doc_id = DocId(retrieval_core::url::document_id(&url).0);
     PageRequest { organization_id, doc_id, canonical_url: url, given_url: None, seen: None, retries: false }
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use settings::{EmbedBackend, GenerateBackend, IndexBackend, OnFailure, Settings, SettingsError, StorageBackend};
+use settings::{
+    EmbedBackend, GenerateBackend, IndexBackend, OnFailure, Render, Sandbox, Settings, SettingsError, StorageBackend,
+};
 
 fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -32,6 +34,7 @@ fn defaults_match_documentation() {
     assert_eq!(settings.index.backend, IndexBackend::Embedded);
     assert_eq!((settings.rate_limit.default_rps, settings.rate_limit.on_failure), (100, OnFailure::Open));
     assert_eq!((settings.fetch.max_bytes, settings.fetch.timeout_ms), (10_485_760, 10_000));
+    assert_eq!((settings.fetch.render, settings.fetch.chromium_sandbox), (Render::Off, Sandbox::Required));
     assert_eq!((settings.captures.search_ttl_seconds, settings.captures.document_ttl_seconds), (900, 86_400));
     assert_eq!((settings.quotas.bytes_per_organization, settings.quotas.min_free_disk_bytes), (0, 1 << 30));
     assert_eq!((settings.retention.searches_days, settings.retention.feedback_days), (90, 0));
@@ -186,6 +189,24 @@ fn invalid_values_are_reported_with_their_key() {
         (
             "[fetch]\nallow_networks = [\"10.0.0.1/8\"]",
             "`fetch.allow_networks`: `10.0.0.1/8` has bits set after the prefix: did you mean `10.0.0.0/8`?",
+        ),
+        (
+            "[fetch]\nrender = \"chromium\"\nrenders_at_a_time = 0",
+            "`fetch.renders_at_a_time` = `0`: must be between 1 and 64",
+        ),
+        (
+            "[fetch]\nrender = \"chromium\"\nchromium_url = \"https://127.0.0.1:9222\"",
+            "`fetch.chromium_url` = `https://127.0.0.1:9222`: must be a DevTools address such as `http://127.0.0.1:9222` or \
+             `ws://127.0.0.1:9222/devtools/browser/ID`",
+        ),
+        (
+            "[fetch]\nrender = \"chromium\"\nchromium_url = \"http://h:9222\"\nchromium_proxy_bind = \"0.0.0.0:8083\"",
+            "`fetch.chromium_proxy_address`: must be set to HOST:PORT, because `fetch.chromium_proxy_bind` = `0.0.0.0:8083` is \
+             no address to connect to",
+        ),
+        (
+            "[fetch]\nrender = \"chromium\"\nchromium_url = \"http://h:9222\"\nchromium_proxy_address = \"retrieval\"",
+            "`fetch.chromium_proxy_address` = `retrieval`: must be HOST:PORT, such as `retrieval:8083`",
         ),
         (
             "[storage]\nbucket = \"No\"",

@@ -11,10 +11,11 @@ use engine::SearchEngine;
 use engine_tantivy::{IndexDirState, TantivyEngine};
 use model::{Clock, SystemClock};
 use models::embedding::TextKind;
-use settings::{EmbedBackend, IndexBackend, Settings, StorageBackend};
+use settings::{EmbedBackend, IndexBackend, Render, Settings, StorageBackend};
 use web_providers::WebQuery;
 
 use super::report::Finding;
+use crate::rendering::Browser;
 use crate::{compose, descriptors, disk, embedder, sandbox};
 
 /// Time for one check.
@@ -26,6 +27,7 @@ pub async fn all(settings: &Settings) -> Vec<Finding> {
     findings.push(within("index", index(settings)).await);
     findings.push(within("storage", storage(settings)).await);
     findings.push(within("sandbox", workers(settings)).await);
+    findings.extend(renderer(settings).await);
     findings.extend(web_providers(settings).await);
     if settings.embed.backend != EmbedBackend::None {
         findings.push(within("embed", embedding_model(settings)).await);
@@ -162,6 +164,21 @@ async fn workers(settings: &Settings) -> anyhow::Result<Finding> {
         None if report.is_confined() => Finding::ok(check, report.to_string()),
         None => Finding::warning(check, report.to_string()),
     })
+}
+
+/// Starts or joins the browser. `None` without rendering.
+async fn renderer(settings: &Settings) -> Option<Finding> {
+    if settings.fetch.render == Render::Off {
+        return None;
+    }
+    let check = "renderer";
+    let found = within(check, async {
+        let browser = Browser::prepare(settings).await?;
+        let product = browser.check(settings).await;
+        browser.shutdown().await;
+        Ok(Finding::ok(check, format!("{} responds", product?.unwrap_or_default())))
+    });
+    Some(found.await)
 }
 
 fn free_space(settings: &Settings) -> Finding {

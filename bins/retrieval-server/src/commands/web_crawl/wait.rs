@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::report;
 use crate::commands::catch_up::catch_up;
 use crate::compose::{self, OpenedIndex};
+use crate::rendering::Browser;
 use crate::{crawls, output, sandbox};
 
 /// Interval of looking at the crawl.
@@ -25,7 +26,8 @@ const LINE: Duration = Duration::from_secs(5);
 
 pub async fn run(store: &Docstore, crawl: &Crawl, settings: &Settings) -> anyhow::Result<()> {
     let extractor = sandbox::workers(settings).await?.pool;
-    let crawler = crawls::crawler(settings, store, &extractor, Some(crawl.crawl_id)).await?;
+    let browser = Browser::start(settings).await?;
+    let crawler = crawls::crawler(settings, store, &extractor, browser.scripted(), Some(crawl.crawl_id)).await?;
     let stop = CancellationToken::new();
     let mut tasks = vec![tokio::spawn(crawler.work(stop.clone()))];
     // Without a server, this process feeds the index while it crawls.
@@ -47,6 +49,7 @@ pub async fn run(store: &Docstore, crawl: &Crawl, settings: &Settings) -> anyhow
         catch_up(settings, store, IndexName::Web, &progress).await?;
     }
     extractor.shutdown().await;
+    browser.shutdown().await;
     progress.finish_and_clear();
     finish(store, crawl, started.elapsed(), &ended).await
 }

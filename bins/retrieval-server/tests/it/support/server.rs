@@ -178,6 +178,14 @@ impl Server {
         process::finish(self.start_command(arguments, input))
     }
 
+    /// Runs a command that finds no other programs.
+    #[track_caller]
+    pub fn command_without_path(&self, arguments: &[&str]) -> Finished {
+        let mut command = self.process();
+        command.args(arguments).arg("--config").arg(self.settings_file()).env("PATH", "/nonexistent");
+        process::finish(process::start(command, &[]))
+    }
+
     /// Starts a command without waiting for it.
     pub fn start_command(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Started {
         let mut command = self.process();

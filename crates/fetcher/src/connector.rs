@@ -1,0 +1,78 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use url::Host;
+
+use crate::error::{FetchError, OptionsError, TimeoutStage};
+use crate::guard::AddressGuard;
+use crate::options::FetcherOptions;
+use crate::resolver::{GuardedResolver, ResolveError, Resolver, SystemResolver};
+use crate::targets::{Target, TargetPolicy};
+
+/// Connections to untrusted addresses for other HTTP clients, such as a browser, with the fetcher's connection policy.
+pub struct Connector {
+    policy: TargetPolicy,
+    resolver: GuardedResolver,
+    timeout: Duration,
+}
+
+impl Connector {
+    /// Creates a connector that uses the system's resolver.
+    ///
+    /// # Errors
+    /// Invalid options; see [`OptionsError`].
+    pub fn new(options: &FetcherOptions) -> Result<Self, OptionsError> {
+        Self::with_resolver(options, Arc::new(SystemResolver::default()))
+    }
+
+    /// Creates a connector that uses `resolver`. Its addresses are checked like those of the system's resolver.
+    ///
+    /// # Errors
+    /// As [`Connector::new`].
+    pub fn with_resolver(options: &FetcherOptions, resolver: Arc<dyn Resolver>) -> Result<Self, OptionsError> {
+        let timeout = options.time_limits.connect;
+        if timeout.is_zero() {
+            return Err(OptionsError::Zero("time_limits.connect"));
+        }
+        let guard = AddressGuard::new(options.allow_networks.clone());
+        let resolver = GuardedResolver { resolver, guard: guard.clone(), time_limit: timeout * 3 / 4 };
+        Ok(Self { policy: TargetPolicy { guard, ports: options.allow_ports.clone() }, resolver, timeout })
+    }
+
+    /// Connects to the host and port of an http or https URL. A TLS handshake is up to the caller.
+    ///
+    /// # Errors
+    /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`, `Dns`, `Connect`, `Timeout`.
+    pub async fn connect(&self, url: &str) -> Result<TcpStream, FetchError> {
+        let target = Target::parse(url, &self.policy)?;
+        let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Connect });
+        tokio::time::timeout(self.timeout, self.open(&target)).await.unwrap_or_else(timed_out)
+    }
+
+    async fn open(&self, target: &Target) -> Result<TcpStream, FetchError> {
+        let addresses = match target.url().host() {
+            Some(Host::Ipv4(address)) => vec![address.into()],
+            Some(Host::Ipv6(address)) => vec![address.into()],
+            Some(Host::Domain(name)) => self.resolver.permitted(name).await?,
+            None => return Err(FetchError::InvalidUrl { reason: "has no host" }),
+        };
+        let port = target.url().port_or_known_default().unwrap_or_default();
+        for address in addresses {
+            let Ok(stream) = TcpStream::connect(SocketAddr::new(address, port)).await else { continue };
+            let _ = stream.set_nodelay(true);
+            return Ok(stream);
+        }
+        Err(FetchError::Connect)
+    }
+}
+
+impl From<ResolveError> for FetchError {
+    fn from(error: ResolveError) -> Self {
+        match error {
+            ResolveError::Unknown(_) => FetchError::Dns,
+            ResolveError::Refused => FetchError::RefusedAddress,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use fetcher::{Connector, FetchError};
+
+use crate::site::{Site, page};
+use crate::support::{FakeResolver, options};
+
+#[tokio::test]
+async fn connections_for_other_clients_follow_the_policy() {
+    let site = Site::serving(page("x")).await;
+    let port = site.address.port();
+    let names = FakeResolver::new(&[
+        ("site.test", &["10.0.0.1", "127.0.0.1"]),
+        ("inside.test", &["10.0.0.1", "::1"]),
+        ("rebound.test", &["169.254.169.254"]),
+    ]);
+    let connector = Connector::with_resolver(&options(), Arc::clone(&names) as _).unwrap();
+    for url in [format!("https://site.test:{port}/"), format!("http://127.1:{port}/x"), site.url("/")] {
+        let stream = connector.connect(&url).await.unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), site.address, "{url}");
+    }
+    assert_eq!(names.lookups(), ["site.test"]);
+    for (url, refusal) in [
+        (format!("http://inside.test:{port}/"), FetchError::RefusedAddress),
+        ("http://rebound.test/".to_owned(), FetchError::RefusedAddress),
+        (format!("http://[::1]:{port}/"), FetchError::RefusedAddress),
+        ("http://169.254.169.254/".to_owned(), FetchError::RefusedAddress),
+        ("http://site.test:25/".to_owned(), FetchError::RefusedPort { port: 25 }),
+        ("http://unknown.test/".to_owned(), FetchError::Dns),
+        ("file:///etc/passwd".to_owned(), FetchError::InvalidUrl { reason: "is neither http nor https" }),
+        (format!("http://user:word@127.0.0.1:{port}/"), FetchError::InvalidUrl { reason: "contains credentials" }),
+        ("http://127.0.0.1:9/".to_owned(), FetchError::RefusedPort { port: 9 }),
+    ] {
+        assert_eq!(connector.connect(&url).await.map(drop), Err(refusal), "{url}");
+    }
+}
