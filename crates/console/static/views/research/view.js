@@ -45,8 +45,9 @@ function Overview({ params, me }) {
 
 function Entry({ run }) {
   const took = run.completed_at && run.started_at ? duration(new Date(run.completed_at) - new Date(run.started_at)) : "";
+  const facts = [run.stop_reason?.replaceAll("_", " "), took].filter(Boolean).map((fact) => `${fact} · `);
   return html`<li><div class="row">${chip(run.status)}<a class="grow" href=${href("research", { id: run.research_id })}>${run.query}</a>
-    <span class="soft small">${[run.stop_reason?.replaceAll("_", " "), took].filter(Boolean).join(" · ")} <span title=${time(run.created_at)}>${ago(run.created_at)}</span></span></div></li>`;
+    <span class="soft small">${facts}<span title=${time(run.created_at)}>${ago(run.created_at)}</span></span></div></li>`;
 }
 
 function Run({ id, me }) {

@@ -74,7 +74,7 @@ function Reasons({ title, reasons, empty }) {
   const rows = Object.entries(reasons).sort(([, a], [, b]) => b.count - a.count);
   if (rows.length === 0 && !empty) return null;
   return html`<section class="card" aria-label=${title}><h2>${title}</h2>
-    ${rows.length === 0 ? html`<p class="soft">${empty}</p>` : html`<div class="scroll" tabindex="0" role="group" aria-label=${`Table: ${title}`}><table>
+    ${rows.length === 0 ? html`<p class="soft">${empty}</p>` : html`<div class="scroll" tabindex="0" role="group" aria-label=${`Table: ${title}`}><table class="reasons">
       <thead><tr><th scope="col">Reason</th><th scope="col" class="number">Number</th><th scope="col">Example</th></tr></thead>
       <tbody>${rows.map(([reason, { count: number, example }]) => html`<tr><td><code>${reason}</code></td><td class="number">${count(number)}</td><td class="address">${example && html`<${Address} url=${example} />`}</td></tr>`)}</tbody>
     </table></div>`}

@@ -33,7 +33,7 @@ function Find() {
     const wanted = text.trim();
     if (wanted) navigate("web", /^https?:\/\//i.test(wanted) ? { prefix: wanted } : { host: wanted });
   };
-  return html`<form class="opening" role="search" onSubmit=${submit}>
+  return html`<form class="find-pages" role="search" onSubmit=${submit}>
     <${TextField} label="Host, or beginning of a URL" value=${text} onValue=${setText} placeholder="docs.example.com or https://docs.example.com/guide/" autocomplete="off" spellcheck=${false} />
     <button type="submit">Show pages</button>
   </form>`;

@@ -43,7 +43,7 @@ export function Pages({ params, me }) {
     </div></div>
     <p role="status" class="soft small">${state.notice}</p>
     ${state.error && html`<${Failure} error=${state.error} />`}
-    <section class="card" aria-label="Pages">
+    <section class="card stack" aria-label="Pages">
       <${Loaded} load=${load} label="Reading the pages">${(data) => (data.pages.length === 0 ? html`<${Empty} title="The index has no such page" />` : html`<ul class="plain runs">
         ${data.pages.map((page) => html`<${Page} key=${page.doc_id} page=${page} mayRead=${may(me, "document:read")} refresh=${() => refresh([page.url])} remove=${() => setAsked({ target: { url: page.url }, what: page.url })} />`)}
       </ul>`)}<//>
