@@ -78,7 +78,7 @@ pub struct State {
     pub(crate) published: Published,
     /// The reference page for the configured base URL, built at its first request.
     pub(crate) docs: OnceLock<StaticFile>,
-    /// The same page with the notice of an empty web index.
+    /// Reference page with the notice of an empty web index.
     pub(crate) docs_of_empty_index: OnceLock<StaticFile>,
     pub(crate) origins: Origins,
     /// `None` without an issuer.
