@@ -22,9 +22,6 @@ pub const STYLE: &str = include_str!("style.css");
 /// Served at `docs/reference.js`, relative to the base URL.
 pub const SCRIPT: &str = include_str!("script.js");
 
-/// Place in the page for a notice.
-const NOTICE: &str = "<!-- notice -->";
-
 /// Search over the page; shown by the script.
 const SEARCH: &str = "\
 <div class=\"search\" role=\"search\" hidden>
@@ -56,7 +53,7 @@ pub fn page(document: &Value) -> String {
          <p class=\"group\"><a href=\"llms.txt\">llms.txt</a></p>\n\
          <p class=\"group\"><a href=\"console/\">Console</a></p>\n</div>\n</nav>\n\
          <main id=\"content\">\n<header>\n<h1>{title}</h1>\n{description}<p>The base URL is <code id=\"base-url\">{PLACEHOLDER}</code>. The examples read the API \
-         key from the environment variable <code>RETRIEVAL_API_KEY</code>.</p>\n{NOTICE}</header>\n{sections}{errors}{warnings}</main>\n\
+         key from the environment variable <code>RETRIEVAL_API_KEY</code>.</p>\n</header>\n{sections}{errors}{warnings}</main>\n\
          </body>\n</html>\n",
         version = escape(text(info, "version")),
         description = prose(text(info, "description")),
@@ -76,7 +73,7 @@ pub fn with_empty_web_index<'a>(page: &str, ways: impl Iterator<Item = (&'a str,
         "<div class=\"notice\" role=\"note\">\n<p><strong>The web index is empty.</strong> Searches of the web find nothing \
          before one of these commands has filled it, on the machine of the server:</p>\n<ul>\n{items}</ul>\n</div>\n"
     );
-    page.replacen(NOTICE, &notice, 1)
+    page.replacen("</header>", &format!("{notice}</header>"), 1)
 }
 
 fn navigation(document: &Value, tag: &Value) -> String {
