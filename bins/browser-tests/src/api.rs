@@ -20,6 +20,16 @@ impl Stage {
         self.page.promise(&script).await
     }
 
+    /// Returns a new key that may also manage the web index, as only the operator's command creates one.
+    pub async fn operators_key(&self) -> anyhow::Result<String> {
+        let me = self.call("GET", "me", &self.key, None).await?;
+        let organization = me["organization"]["organization_id"].as_str().unwrap_or_default().to_owned();
+        let scopes = "search:read,document:read,research:read,web:manage";
+        let arguments = ["admin", "key", "create", "--org", &organization, "--name", "operator", "--scopes", scopes];
+        let created = self.server.command(&arguments)?;
+        Ok(created["key"].as_str().unwrap_or_default().to_owned())
+    }
+
     /// Uploads files and waits until they are searchable.
     pub async fn upload(&self, files: &[(&str, &str)]) -> anyhow::Result<()> {
         for (name, text) in files {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::driver::{free_port, wait_for_port};
@@ -28,6 +29,14 @@ impl Server {
 
     /// Starts the program, again or for the first time.
     pub fn resume(&mut self) -> anyhow::Result<()> {
+        let mut command = self.program();
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        self.process = Some(command.spawn().with_context(|| format!("starting `{}`", self.program.display()))?);
+        wait_for_port(self.ports[0])
+    }
+
+    /// Returns the program with the settings of this server, which may crawl itself.
+    fn program(&self) -> Command {
         let [api, operations, storage] = self.ports.map(|port| format!("127.0.0.1:{port}"));
         let mut command = Command::new(&self.program);
         command
@@ -36,11 +45,16 @@ impl Server {
             .env("RETRIEVAL__SERVER__PUBLIC_URL", self.base())
             .env("RETRIEVAL__OPERATIONS__BIND", operations)
             .env("RETRIEVAL__STORAGE__BIND", storage)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        self.process = Some(command.spawn().with_context(|| format!("starting `{}`", self.program.display()))?);
-        wait_for_port(self.ports[0])
+            .env("RETRIEVAL__FETCH__ALLOW_NETWORKS", "127.0.0.0/8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs an operator command and returns the object that it prints.
+    pub fn command(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let output = self.program().args(arguments).output()?;
+        ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     pub fn stop(&mut self) {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use app::web_index::filling::{PROGRAM, WAYS};
 
 use crate::{files, output};
 
@@ -29,16 +30,47 @@ pub fn keep(key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<KeyPl
     Ok(KeyPlace::File(file))
 }
 
-/// Prints the base URL, the key or its file, and three commands to paste.
-pub fn print(base: &str, organization_id: &str, place: KeyPlace) -> anyhow::Result<()> {
+/// Prints the base URL, the key or its file, and commands to paste: three for a file, and those that fill the web index if a
+/// program for them is given.
+pub fn print(base: &str, organization_id: &str, place: KeyPlace, program: Option<&str>) -> anyhow::Result<()> {
     let mut out = io::stdout();
-    let text = instructions(base, organization_id, &place, out.is_terminal());
+    let mut text = instructions(base, organization_id, &place, out.is_terminal());
+    if let Some(program) = program {
+        text += &filling(program, out.is_terminal());
+    }
     let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if let (Err(error), KeyPlace::Printed { key, file }) = (printed, place) {
         write_key(&file, &key)?;
         output::warn(&format!("printing the first key failed ({error}): it is in the file `{}`", file.display()));
     }
     Ok(())
+}
+
+/// Returns the program as a shell starts it again: by the path of this process if it was started by one, with the settings file.
+pub fn program(config: Option<&Path>) -> String {
+    let started = std::env::args_os().next().map(PathBuf::from);
+    let path = started.filter(|path| path.components().count() > 1).map(|path| quoted(&path));
+    let mut program = path.unwrap_or_else(|| PROGRAM.to_owned());
+    if let Some(config) = config {
+        program += &format!(" --config {}", quoted(config));
+    }
+    program
+}
+
+/// Quotes a path for a shell, if it must be.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn filling(program: &str, is_terminal: bool) -> String {
+    let (dim, reset) = if is_terminal { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+    let mut text = "The web index is empty. Fill it in one of three ways:\n\n".to_owned();
+    for way in WAYS {
+        text += &format!("{dim}# {}{reset}\n{}\n\n", way.purpose, way.command(program));
+    }
+    text
 }
 
 fn instructions(base: &str, organization_id: &str, place: &KeyPlace, is_terminal: bool) -> String {
@@ -62,7 +94,7 @@ fn instructions(base: &str, organization_id: &str, place: &KeyPlace, is_terminal
     };
     format!(
         r#"
-{bold}Ready.{reset} First start: created an organization and an API key with all scopes.
+{bold}Ready.{reset} First start: created an organization and an API key with all scopes of organizations.
 
   Base URL      {base}
   Organization  {organization_id}
@@ -93,4 +125,24 @@ fn write_key(path: &Path, key: &str) -> anyhow::Result<()> {
     removed
         .and_then(|()| files::write_new(path, &format!("{key}\n")))
         .with_context(|| format!("writing the first key to `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_index_is_filled_by_pasted_commands() {
+        let text = filling("'a b/retrieval-server' --config c.toml", false);
+        let commands: Vec<&str> = text.lines().filter(|line| line.contains("retrieval-server")).collect();
+        assert_eq!(commands.len(), 3, "{text}");
+        assert_eq!(commands[0], "'a b/retrieval-server' --config c.toml web crawl https://docs.example.com --wait");
+        assert!(text.contains("The web index is empty") && !text.contains('\x1b'));
+    }
+
+    #[test]
+    fn paths_are_quoted_for_a_shell() {
+        assert_eq!(quoted(Path::new("target/release/retrieval-server")), "target/release/retrieval-server");
+        assert_eq!(quoted(Path::new("it's $HOME")), r"'it'\''s $HOME'");
+    }
 }

@@ -182,7 +182,7 @@ pub struct KeyCreate {
     /// Name of the key.
     #[arg(long)]
     pub name: String,
-    /// Scopes, such as `search:read,document:read` [default: all].
+    /// Scopes, such as `search:read,document:read` [default: all but `web:manage`, which manages the shared web index].
     #[arg(long, value_delimiter = ',', value_parser = scope)]
     pub scopes: Option<Vec<Scope>>,
     /// Rate limit in requests per second [default: setting `rate_limit.default_rps`].

@@ -56,6 +56,7 @@ pub enum ErrorCode {
     FileNotFound,
     KeyNotFound,
     WebhookNotFound,
+    CrawlNotFound,
     ResearchNotFound,
     NotFound,
     MethodNotAllowed,
@@ -71,7 +72,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    pub const ALL: [ErrorCode; 23] = [
+    pub const ALL: [ErrorCode; 24] = [
         ErrorCode::ValidationError,
         ErrorCode::ResponseTooLarge,
         ErrorCode::MissingApiKey,
@@ -84,6 +85,7 @@ impl ErrorCode {
         ErrorCode::FileNotFound,
         ErrorCode::KeyNotFound,
         ErrorCode::WebhookNotFound,
+        ErrorCode::CrawlNotFound,
         ErrorCode::ResearchNotFound,
         ErrorCode::NotFound,
         ErrorCode::MethodNotAllowed,
@@ -122,6 +124,7 @@ impl ErrorCode {
             ErrorCode::WebhookNotFound => {
                 ("webhook_not_found", 404, "the webhook is unknown or belongs to another organization")
             }
+            ErrorCode::CrawlNotFound => ("crawl_not_found", 404, "no crawl has this name"),
             ErrorCode::ResearchNotFound => {
                 ("research_not_found", 404, "the research run is unknown or belongs to another organization")
             }

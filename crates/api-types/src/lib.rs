@@ -21,6 +21,7 @@ pub mod timestamp;
 pub mod usage;
 pub mod validation;
 pub mod warning;
+pub mod web;
 pub mod webhooks;
 
 pub use access::{Access, RateLimit, Usage};
@@ -43,7 +44,7 @@ pub use files::{
     PresignResponse, RunState,
 };
 pub use keys::{KeyCreateRequest, KeyCreateResponse, KeyEntry, KeyListResponse, KeyRevokeResponse};
-pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
+pub use me::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas, WebInfo};
 pub use passage::{DocumentProvenance, Passage};
 pub use research::{
     ResearchBasis, ResearchBudget, ResearchCitation, ResearchDeleteResponse, ResearchDepth, ResearchEntry,
@@ -65,6 +66,12 @@ pub use usage::{
     UsageRange,
 };
 pub use warning::{Warning, WarningCode};
+pub use web::{
+    WebCrawlCreateRequest, WebCrawlDeleteResponse, WebCrawlEntry, WebCrawlListResponse, WebCrawlOutcomes,
+    WebCrawlReason, WebCrawlReportResponse, WebCrawlResponse, WebCrawlSettings, WebCrawlState, WebHost, WebPageEntry,
+    WebPageListResponse, WebPageRefresh, WebPagesRefreshRequest, WebPagesRefreshResponse, WebPagesRemoveRequest,
+    WebPagesRemoveResponse, WebSitemaps, WebStatsResponse,
+};
 pub use webhooks::{
     WebhookCreateRequest, WebhookCreateResponse, WebhookDeleteResponse, WebhookEntry, WebhookEventType,
     WebhookListResponse, WebhookRotateResponse, WebhookStatus,

@@ -19,6 +19,10 @@ pub struct MeResponse {
     pub credential: Credential,
     /// Quotas of the organization.
     pub quotas: Quotas,
+    /// Sources of web results of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "WebInfo")]
+    pub web: Option<WebInfo>,
     /// The caller's rate-limit state.
     pub access: Access,
 }
@@ -95,4 +99,13 @@ pub struct Quota {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", range(min = 0))]
     pub limit: Option<i64>,
+}
+
+/// Sources of web results of the server.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct WebInfo {
+    /// True if the shared web index has no pages.
+    pub index_empty: bool,
+    /// True if search providers complement the index.
+    pub has_providers: bool,
 }

@@ -130,7 +130,8 @@ macro_rules! bodies {
 
 bodies! {
     requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
-        KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest, ResearchRequest;
+        KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest, ResearchRequest, WebCrawlCreateRequest,
+        WebPagesRemoveRequest, WebPagesRefreshRequest;
     responses:
         SearchResponse metered usage,
         DocumentResponse metered usage,
@@ -159,6 +160,14 @@ bodies! {
         ResearchListResponse,
         ResearchEventsResponse,
         ResearchDeleteResponse,
+        WebCrawlListResponse,
+        WebCrawlResponse,
+        WebCrawlReportResponse,
+        WebCrawlDeleteResponse,
+        WebPageListResponse,
+        WebStatsResponse,
+        WebPagesRemoveResponse,
+        WebPagesRefreshResponse,
         ErrorEnvelope,
         Warning;
 }

@@ -35,6 +35,12 @@ pub const MAX_LABELS: usize = 20;
 /// Maximum length of a label, in characters.
 pub const MAX_LABEL_CHARS: usize = 64;
 
+/// Maximum number of URLs of a crawl, and of a refresh.
+pub const MAX_URLS: usize = 100;
+
+/// Maximum number of patterns of a crawl, in each list.
+pub const MAX_PATTERNS: usize = 100;
+
 /// Maximum number of labels of a research run.
 pub const MAX_METADATA: usize = 16;
 
@@ -115,6 +121,16 @@ pub(crate) fn documents<T>(documents: &[T]) -> Result<(), ValidationError> {
 /// Checks the number of citations of a request: at least one.
 pub(crate) fn citations<T>(citations: &[T]) -> Result<(), ValidationError> {
     from_one_to(MAX_CITATIONS, citations.len())
+}
+
+/// Checks the number of URLs of a crawl or a refresh: at least one.
+pub(crate) fn urls(urls: &[String]) -> Result<(), ValidationError> {
+    from_one_to(MAX_URLS, urls.len())
+}
+
+/// Checks the number of patterns of a crawl.
+pub(crate) fn patterns(patterns: &[String]) -> Result<(), ValidationError> {
+    at_most(MAX_PATTERNS, patterns.len())
 }
 
 fn from_one_to(max: usize, count: usize) -> Result<(), ValidationError> {

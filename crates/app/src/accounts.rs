@@ -25,7 +25,7 @@ pub struct CreatedKey {
 #[derive(Clone, Debug, Default)]
 pub struct NewKey {
     pub name: String,
-    /// All scopes if `None`.
+    /// All scopes of organizations if `None`.
     pub scopes: Option<Vec<Scope>>,
     /// Requests per second; the default limit applies if `None`.
     pub limit_rps: Option<u32>,
@@ -138,7 +138,7 @@ pub(crate) fn new_key(
     new: NewKey,
 ) -> Result<(CreatedKey, AuditEntry)> {
     let key = keys::generate();
-    let scopes = new.scopes.unwrap_or_else(|| Scope::ALL.to_vec());
+    let scopes = new.scopes.unwrap_or_else(|| Scope::of_organizations().collect());
     let scope_names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
     let limit_rps = match new.limit_rps {
         Some(0) => return Err(Error::invalid("limit_rps", "the limit must be at least 1")),

@@ -132,14 +132,20 @@ fn checked_name(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// Returns the scopes to grant, each once.
+/// Returns the scopes to grant, each once. Scopes of the operator are not passed on.
 fn granted_scopes(viewer: &Viewer, requested: Option<Vec<Scope>>) -> Result<Vec<Scope>> {
-    let Some(requested) = requested else { return Ok(viewer.scopes.clone()) };
+    let Some(requested) = requested else {
+        return Ok(viewer.scopes.iter().copied().filter(|scope| !scope.is_operators()).collect());
+    };
     if requested.is_empty() {
         return Err(Error::invalid("scopes", "scopes must name at least one scope"));
     }
     let mut granted = Vec::with_capacity(requested.len());
     for (index, scope) in requested.into_iter().enumerate() {
+        if scope.is_operators() {
+            let message = format!("scopes[{index}]: only the operator's command `admin key create` grants `{scope}`");
+            return Err(Error::invalid(format!("scopes[{index}]"), message));
+        }
         if !viewer.may(scope) {
             let message = format!("scopes[{index}]: this credential lacks `{scope}`, so it cannot grant it");
             return Err(Error::invalid(format!("scopes[{index}]"), message));

@@ -32,6 +32,8 @@ pub enum Error {
     InvalidCredential,
     #[error("no webhook of this organization has this id")]
     WebhookNotFound,
+    #[error("no crawl has the name `{name}`")]
+    CrawlNotFound { name: String },
     #[error("the research run does not exist or belongs to another organization")]
     ResearchNotFound,
     #[error("the organization has {limit} research runs in progress, which is the limit")]

@@ -9,6 +9,7 @@ mod batches;
 mod billing;
 pub mod citations;
 mod content_budget;
+mod cursor;
 mod deadline;
 pub mod disk;
 pub mod documents;
@@ -27,6 +28,7 @@ mod shares;
 pub mod usage;
 pub mod viewer;
 pub mod web;
+pub mod web_index;
 pub mod webhooks;
 
 pub use billing::Charge;
@@ -110,6 +112,8 @@ pub struct Options {
     /// Maximum time of a request, with its wait for a turn.
     pub request_timeout: Duration,
     pub shares: ShareLimits,
+    /// Maximum number of URLs in the frontier of a crawl.
+    pub max_crawl_urls: u64,
 }
 
 /// The use cases, shared by all listeners.
@@ -131,6 +135,7 @@ pub struct App {
     second_stage: SecondStage,
     semantic: Option<search::semantic::Semantic>,
     web: search::providers::Web,
+    web_emptiness: web_index::sources::Emptiness,
     limiter: Arc<dyn RateLimiter>,
     webhooks: Arc<Sender>,
     rerank_failures: search::second_stage::FailureLog,
@@ -189,6 +194,7 @@ impl App {
             second_stage,
             semantic: embedder.map(search::semantic::Semantic::new),
             web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),
+            web_emptiness: Default::default(),
             limiter,
             webhooks,
             rerank_failures: Default::default(),

@@ -1,13 +1,14 @@
-//! The viewer's own organization, credential and quotas.
+//! The viewer's own organization, credential and quotas, and what it can search.
 
 use docstore::ApiKey;
 use model::Scope;
 
 use crate::error::Result;
 use crate::files::quota::unsigned;
+use crate::web_index::WebState;
 use crate::{App, Error, Identity, Viewer};
 
-/// Organization, credential and quotas of a viewer.
+/// Organization, credential and quotas of a viewer, and the sources of its web results.
 #[derive(Clone, Debug)]
 pub struct Me {
     pub organization: docstore::Organization,
@@ -19,6 +20,7 @@ pub struct Me {
     pub limit_rps: u32,
     pub files: Usage,
     pub bytes: Usage,
+    pub web: WebState,
 }
 
 /// Use of a quota.
@@ -52,6 +54,7 @@ impl App {
             limit_rps: viewer.limit_rps,
             files: Usage { used: unsigned(totals.files), limit: Some(self.options.max_files_per_organization) },
             bytes: Usage { used: unsigned(totals.bytes), limit: self.options.max_bytes_per_organization },
+            web: self.web_state().await?,
         })
     }
 }

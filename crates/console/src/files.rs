@@ -32,6 +32,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "core/format.js",
     "core/html.js",
     "core/load.js",
+    "core/poll.js",
     "core/route.js",
     "core/scopes.js",
     "core/session.js",
@@ -47,6 +48,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "parts/copy.js",
     "parts/dialog.js",
     "parts/fields.js",
+    "parts/filling.js",
     "parts/icons.js",
     "parts/states.js",
     "parts/warnings.js",
@@ -92,6 +94,13 @@ const SOURCES: &[(&str, &str)] = sources![
     "views/start.js",
     "views/usage/figures.js",
     "views/usage/view.js",
+    "views/web/crawl.js",
+    "views/web/crawls.js",
+    "views/web/form.js",
+    "views/web/hosts.js",
+    "views/web/pages.js",
+    "views/web/state.js",
+    "views/web/view.js",
 ];
 
 /// Place in the page where its modules are named, so that the browser loads them at once instead of one level at a time.

@@ -172,7 +172,7 @@ impl Crawler {
     async fn repair_schedules(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
         for crawl in self.store.list_crawls().await? {
-            let every = serde_json::from_str::<Plan>(&crawl.settings).ok().and_then(|plan| plan.every());
+            let every = Plan::of(&crawl).and_then(|plan| plan.every());
             let longest = every.map_or(LONGEST_RETRY, |every| Bounds::new(every).longest().max(LONGEST_RETRY));
             let changed = self.store.reschedule_crawl(crawl.crawl_id, longest, now).await?;
             if changed > 0 {

@@ -28,4 +28,4 @@ pub use crawler::{Crawler, CrawlerParts, IsFull};
 pub use options::CrawlerOptions;
 pub use pace::PaceLimits;
 pub use plan::{Plan, PlanError, Sitemaps};
-pub use start::{NewCrawl, SINGLE_PAGES, StartError, refresh, start};
+pub use start::{NewCrawl, SINGLE_PAGES, StartError, begin, refresh, requeue, start};

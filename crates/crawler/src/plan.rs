@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use docstore::Crawl;
+use retrieval_core::url::UrlError;
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
@@ -41,12 +43,27 @@ pub struct Plan {
 pub enum PlanError {
     #[error("no URL to crawl")]
     NoSeeds,
-    #[error(transparent)]
-    Url(#[from] retrieval_core::url::UrlError),
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
+    #[error("{source}")]
+    Url { index: usize, source: UrlError },
+    #[error("{source}")]
+    Include { index: usize, source: PatternError },
+    #[error("{source}")]
+    Exclude { index: usize, source: PatternError },
     #[error("the interval must be at least one second and at most a year")]
     Interval,
+}
+
+impl PlanError {
+    /// Returns the field of the refused value, as requests name it.
+    pub fn field(&self) -> String {
+        match self {
+            Self::NoSeeds => "urls".to_owned(),
+            Self::Url { index, .. } => format!("urls[{index}]"),
+            Self::Include { index, .. } => format!("include[{index}]"),
+            Self::Exclude { index, .. } => format!("exclude[{index}]"),
+            Self::Interval => "every_seconds".to_owned(),
+        }
+    }
 }
 
 /// Longest interval that a plan may have.
@@ -61,16 +78,24 @@ impl Plan {
         if self.seeds.is_empty() {
             return Err(PlanError::NoSeeds);
         }
-        for seed in &mut self.seeds {
-            *seed = Address::parse(seed)?.url;
+        for (index, seed) in self.seeds.iter_mut().enumerate() {
+            *seed = Address::parse(seed).map_err(|source| PlanError::Url { index, source })?.url;
         }
-        for pattern in self.include.iter().chain(&self.exclude) {
-            Pattern::parse(pattern)?;
+        for (index, pattern) in self.include.iter().enumerate() {
+            Pattern::parse(pattern).map_err(|source| PlanError::Include { index, source })?;
+        }
+        for (index, pattern) in self.exclude.iter().enumerate() {
+            Pattern::parse(pattern).map_err(|source| PlanError::Exclude { index, source })?;
         }
         if self.every_seconds.is_some_and(|seconds| !(1..=LONGEST).contains(&seconds)) {
             return Err(PlanError::Interval);
         }
         Ok(self)
+    }
+
+    /// Returns the plan that a crawl was started with.
+    pub fn of(crawl: &Crawl) -> Option<Self> {
+        serde_json::from_str(&crawl.settings).ok()
     }
 
     pub fn every(&self) -> Option<Duration> {

@@ -1,6 +1,6 @@
 //! Start of crawls and of single visits.
 
-use docstore::{Crawl, Docstore, StoreError};
+use docstore::{AuditEntry, Crawl, Docstore, StoreError};
 use model::{CrawlId, CrawlStatus, Timestamp};
 use uuid::Uuid;
 
@@ -34,11 +34,32 @@ pub struct NewCrawl {
     pub url_limit: u64,
 }
 
-/// Starts a crawl, or goes on with the one of this name. If that has ended, a new round visits all its URLs again.
+/// Starts a crawl, or goes on with the one of this name. If that has ended, a new round visits all its URLs again. The audit
+/// entry gets the crawl as its subject.
 ///
 /// # Errors
 /// The database failed.
-pub async fn start(store: &Docstore, new: NewCrawl, now: Timestamp) -> Result<Crawl, StartError> {
+pub async fn start(
+    store: &Docstore,
+    new: NewCrawl,
+    now: Timestamp,
+    entry: Option<AuditEntry>,
+) -> Result<Crawl, StartError> {
+    let started = begin(store, new, now, entry).await?;
+    requeue(store, &started, now).await?;
+    Ok(started)
+}
+
+/// Starts a crawl as [`start`] does, except for the former URLs of a new round, which are left to [`requeue`].
+///
+/// # Errors
+/// The database failed.
+pub async fn begin(
+    store: &Docstore,
+    new: NewCrawl,
+    now: Timestamp,
+    entry: Option<AuditEntry>,
+) -> Result<Crawl, StartError> {
     let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::parse(seed).ok()).collect();
     let crawl = Crawl {
         crawl_id: CrawlId(Uuid::now_v7()),
@@ -54,9 +75,16 @@ pub async fn start(store: &Docstore, new: NewCrawl, now: Timestamp) -> Result<Cr
         queued: 0,
         pages: 0,
     };
-    let started = store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), LIMITS, now).await?;
-    while store.requeue_crawl(started.crawl_id, REQUEUED_AT_A_TIME, now).await? > 0 {}
-    Ok(started)
+    Ok(store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), LIMITS, now, entry).await?)
+}
+
+/// Queues the URLs that were last visited before the current round. Takes long for a large frontier.
+///
+/// # Errors
+/// The database failed.
+pub async fn requeue(store: &Docstore, crawl: &Crawl, now: Timestamp) -> Result<(), StoreError> {
+    while store.requeue_crawl(crawl.crawl_id, REQUEUED_AT_A_TIME, now).await? > 0 {}
+    Ok(())
 }
 
 /// Queues a visit of a page: in the crawls that know it, or in one of its own if no other does.
@@ -68,7 +96,7 @@ pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: T
         return Ok(());
     }
     let known = store.find_crawl(SINGLE_PAGES.to_owned()).await?;
-    let known = known.and_then(|crawl| serde_json::from_str::<Plan>(&crawl.settings).ok());
+    let known = known.and_then(|crawl| Plan::of(&crawl));
     // One seed of each host: the others are in the frontier.
     let mut seeds = known.map(|plan| plan.seeds).unwrap_or_default();
     if !seeds.iter().any(|seed| Address::parse(seed).is_ok_and(|seed| seed.host == address.host)) {
@@ -89,6 +117,6 @@ pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: T
         queued: 0,
         pages: 0,
     };
-    store.start_crawl(crawl, vec![outlinks::seed(address)], LIMITS, now).await?;
+    store.start_crawl(crawl, vec![outlinks::seed(address)], LIMITS, now, None).await?;
     Ok(())
 }

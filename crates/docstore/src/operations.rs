@@ -246,9 +246,9 @@ operations! {
 
     /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
     /// seeds. With other settings than before all pages are requested unconditionally.
-    write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp) -> Crawl;
-    /// Sets the status of the crawl of this name. `None` for an unknown one.
-    write crawls::set_crawl_status(name: String, status: CrawlStatus) -> Option<Crawl>;
+    write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp, entry: Option<AuditEntry>) -> Crawl;
+    /// Sets the status of the crawl of this name, and writes the audit entry if it had another one. `None` for an unknown crawl.
+    write crawls::set_crawl_status(name: String, status: CrawlStatus, entry: Option<AuditEntry>) -> Option<Crawl>;
     read crawls::find_crawl(name: String) -> Option<Crawl>;
     /// Lists all crawls, oldest first.
     read crawls::list_crawls() -> Vec<Crawl>;
@@ -256,8 +256,8 @@ operations! {
     read crawl_counts::list_crawl_counts(crawl_id: CrawlId) -> Vec<CrawlCount>;
     read crawls::frontier_totals() -> FrontierTotals;
     /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
-    /// has none. Returns true if the crawl is gone.
-    bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp) -> bool;
+    /// has none, with the audit entry. Returns true if the crawl is gone.
+    bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp, entry: Option<AuditEntry>) -> bool;
     /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
     /// crawl is gone.
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
@@ -298,8 +298,9 @@ operations! {
     read web_pages::count_web_pages() -> i64;
     /// Returns true if the shared web index contains the page.
     read web_pages::find_web_page(doc_id: DocId) -> bool;
-    /// Removes pages from the shared web index. Crawls visit them no more. Returns their number.
-    bulk web_pages::remove_web_pages(doc_ids: Vec<DocId>, now: Timestamp) -> usize;
+    /// Removes pages from the shared web index. Crawls visit them no more. Returns their number; without any, the audit entry is
+    /// not written.
+    bulk web_pages::remove_web_pages(doc_ids: Vec<DocId>, now: Timestamp, entry: Option<AuditEntry>) -> usize;
 
     /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
     relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();

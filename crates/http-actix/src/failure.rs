@@ -102,6 +102,9 @@ impl From<app::Error> for Failure {
             Error::KeyNotFound => Failure::new(ErrorCode::KeyNotFound, message),
             Error::InvalidCredential => Failure::new(ErrorCode::InvalidApiKey, message),
             Error::WebhookNotFound => Failure::new(ErrorCode::WebhookNotFound, message),
+            Error::CrawlNotFound { .. } => {
+                Failure::new(ErrorCode::CrawlNotFound, clipped(message)).with("field", "name")
+            }
             Error::ResearchNotFound => Failure::new(ErrorCode::ResearchNotFound, message),
             Error::ResearchConcurrency { limit } => {
                 Failure::new(ErrorCode::RateLimited, message).with("limit", "research_concurrency").with("max", limit)

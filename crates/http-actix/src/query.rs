@@ -1,6 +1,7 @@
 //! Query parameters.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use actix_web::HttpRequest;
 use percent_encoding::percent_decode_str;
@@ -49,6 +50,22 @@ impl Query {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
+}
+
+/// Reads a number of the query string within a range.
+pub(crate) fn number(
+    field: &str,
+    text: Option<String>,
+    default: i64,
+    range: RangeInclusive<i64>,
+) -> Result<i64, Failure> {
+    let Some(text) = text else { return Ok(default) };
+    text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        let must =
+            if *most == i64::MAX { format!("of at least {least}") } else { format!("between {least} and {most}") };
+        Failure::invalid(field, format!("{field} must be a number {must}"))
+    })
 }
 
 #[cfg(test)]

@@ -78,6 +78,8 @@ pub struct State {
     pub(crate) published: Published,
     /// The reference page for the configured base URL, built at its first request.
     pub(crate) docs: OnceLock<StaticFile>,
+    /// Reference page with the notice of an empty web index.
+    pub(crate) docs_of_empty_index: OnceLock<StaticFile>,
     pub(crate) origins: Origins,
     /// `None` without an issuer.
     pub(crate) protected_resource: Option<ProtectedResource>,
@@ -102,6 +104,7 @@ impl State {
             skills: SkillFiles::new(&public_url),
             published: Published::new(&public_url),
             docs: OnceLock::new(),
+            docs_of_empty_index: OnceLock::new(),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),
             protected_resource: options
                 .oauth_issuer

@@ -13,6 +13,31 @@ named_enum! {
         ResearchWrite = "research:write",
         KeysWrite = "keys:write",
         WebhooksWrite = "webhooks:write",
+        WebManage = "web:manage",
+    }
+}
+
+impl Scope {
+    /// Returns true for a scope over what all organizations share. Only the operator's command grants it, by name.
+    pub const fn is_operators(self) -> bool {
+        match self {
+            Self::WebManage => true,
+            Self::SearchRead
+            | Self::DocumentRead
+            | Self::FeedbackWrite
+            | Self::FilesRead
+            | Self::FilesWrite
+            | Self::UsageRead
+            | Self::ResearchRead
+            | Self::ResearchWrite
+            | Self::KeysWrite
+            | Self::WebhooksWrite => false,
+        }
+    }
+
+    /// Returns the scopes that an organization may have and pass on.
+    pub fn of_organizations() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|scope| !scope.is_operators())
     }
 }
 
@@ -26,7 +51,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// An administrative change to an organization, a key, a balance or a webhook.
+    /// An administrative change to an organization, a key, a balance, a webhook or the shared web index.
     AuditAction: "audit action" {
         OrganizationCreated = "organization.created",
         KeyCreated = "key.created",
@@ -36,5 +61,9 @@ named_enum! {
         WebhookCreated = "webhook.created",
         WebhookSecretRotated = "webhook.secret_rotated",
         WebhookDeleted = "webhook.deleted",
+        CrawlStarted = "crawl.started",
+        CrawlStopped = "crawl.stopped",
+        CrawlRemoved = "crawl.removed",
+        WebPagesRemoved = "web_pages.removed",
     }
 }

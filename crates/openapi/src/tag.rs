@@ -8,11 +8,12 @@ pub enum Tag {
     Files,
     Usage,
     Account,
+    Web,
 }
 
 impl Tag {
-    pub const ALL: [Tag; 7] =
-        [Tag::Search, Tag::Documents, Tag::Research, Tag::Feedback, Tag::Files, Tag::Usage, Tag::Account];
+    pub const ALL: [Tag; 8] =
+        [Tag::Search, Tag::Documents, Tag::Research, Tag::Feedback, Tag::Files, Tag::Usage, Tag::Account, Tag::Web];
 
     /// The name in the document.
     pub const fn as_str(self) -> &'static str {
@@ -24,6 +25,7 @@ impl Tag {
             Tag::Files => "Files",
             Tag::Usage => "Usage",
             Tag::Account => "Account",
+            Tag::Web => "Web",
         }
     }
 
@@ -46,6 +48,10 @@ impl Tag {
             Tag::Usage => "Requests, durations and charges of the organization's credentials.",
             Tag::Account => {
                 "The caller's organization, credential and quotas, and the organization's API keys and webhooks."
+            }
+            Tag::Web => {
+                "Crawls and pages of the shared web index, for the operator of the server. Only the operator's command \
+                 creates keys with the scope `web:manage`."
             }
         }
     }

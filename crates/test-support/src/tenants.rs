@@ -31,7 +31,8 @@ impl TestApp {
                 .await
                 .unwrap();
         let organization_id = organization.id;
-        let created = self.create_key(organization_id, NewKey::default()).await;
+        let new = NewKey { scopes: Some(Scope::ALL.to_vec()), ..NewKey::default() };
+        let created = self.create_key(organization_id, new).await;
         let viewer = self.app.authenticate(&created.key).await.unwrap().unwrap();
         Tenant { organization_id, key_id: created.row.id, key: created.key, viewer }
     }

@@ -65,6 +65,7 @@ impl Default for Setup {
                 retention: Retention { evidence: Duration::from_hours(30 * 24), ..Retention::default() },
                 request_timeout: Duration::from_secs(60),
                 shares: ShareLimits::for_cores(2),
+                max_crawl_urls: 10_000,
             },
             retrieval: true,
             second_stage: SecondStage::Lexical,

@@ -82,6 +82,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "admission",
             "blobs",
+            // Management of crawls.
+            "crawler",
             "docstore",
             "engine",
             // Reasons for being down, in readiness.

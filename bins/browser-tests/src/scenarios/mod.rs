@@ -5,20 +5,24 @@ mod hostile;
 mod keyboard;
 mod many_files;
 mod outage;
+mod research;
 mod revoked;
 mod views;
+mod web;
 
 use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 7] =
-    ["first-answer", "views", "keyboard", "hostile-document", "revoked-key", "outage", "many-files"];
+pub const NAMES: [&str; 9] =
+    ["first-answer", "views", "web", "research", "keyboard", "hostile-document", "revoked-key", "outage", "many-files"];
 
 pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
     match name {
         "first-answer" => first_answer::run(stage).await,
         "views" => views::run(stage).await,
+        "web" => web::run(stage).await,
+        "research" => research::run(stage).await,
         "keyboard" => keyboard::run(stage).await,
         "hostile-document" => hostile::run(stage).await,
         "revoked-key" => revoked::run(stage).await,

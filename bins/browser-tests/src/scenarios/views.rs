@@ -59,6 +59,18 @@ async fn signed_out(stage: &Stage) -> anyhow::Result<()> {
     check(stage, "sign-in").await
 }
 
+/// Checks the view that is open in every size and colour scheme.
+pub async fn check_all(stage: &Stage, name: &str) -> anyhow::Result<()> {
+    for (width, height) in SIZES.into_iter().rev() {
+        stage.page.size(width, height).await?;
+        for scheme in ["dark", "light"] {
+            stage.page.scheme(scheme).await?;
+            check(stage, &format!("{name}-{width}-{scheme}")).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Checks the layout, refused scripts and accessibility, and takes a picture.
 async fn check(stage: &Stage, name: &str) -> anyhow::Result<()> {
     let page = &stage.page;

@@ -26,7 +26,7 @@ pub use config_check::config_check;
 /// Runs a command. `config` is the settings file, whose effective content a backup contains.
 pub async fn run(command: Command, settings: Settings, config: Option<&Path>) -> anyhow::Result<()> {
     match command {
-        Command::Serve(options) => serve::run(settings, options.print_key).await,
+        Command::Serve(options) => serve::run(settings, options.print_key, config).await,
         Command::Doctor { json } => doctor::run(&settings, json).await,
         Command::Admin(command) => admin::run(command, &settings).await,
         Command::Web(Web::Import { file, format, base_url }) => {
@@ -37,9 +37,9 @@ pub async fn run(command: Command, settings: Settings, config: Option<&Path>) ->
         Command::Web(Web::CrawlShow { name }) => web_crawl::show(&name, &settings).await,
         Command::Web(Web::CrawlStop { name }) => web_crawl::stop(&name, &settings).await,
         Command::Web(Web::CrawlRemove { name, pages }) => web_crawl::remove(&name, pages, &settings).await,
-        Command::Web(Web::List { selection, limit, json }) => web_pages::list(&selection, limit, json, &settings).await,
+        Command::Web(Web::List { selection, limit, json }) => web_pages::list(selection, limit, json, &settings).await,
         Command::Web(Web::Stats) => web_pages::stats(&settings).await,
-        Command::Web(Web::Remove { url, selection }) => web_pages::remove(url.as_deref(), &selection, &settings).await,
+        Command::Web(Web::Remove { url, selection }) => web_pages::remove(url.as_deref(), selection, &settings).await,
         Command::Web(Web::Refresh { urls }) => web_pages::refresh(&urls, &settings).await,
         Command::Index(Index::Rebuild { index }) => index_rebuild::run(index, &settings).await,
         Command::Index(Index::Embed { prune }) => index_embed::run(prune, &settings).await,

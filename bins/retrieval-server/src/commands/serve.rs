@@ -1,6 +1,7 @@
 //! `serve`: runs the service until SIGTERM or SIGINT.
 
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use http_actix::{Listeners, MetricsText};
 use ingest::{EmbeddingWorker, Ownership, Supervisor};
 use model::{Clock, SystemClock};
 use models::embedding::Embedder;
-use settings::Settings;
+use settings::{Settings, WebProvider};
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -34,7 +35,7 @@ const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 /// Connections that the system keeps until they are accepted. Beyond them it drops first packets, which clients repeat after a second.
 const BACKLOG: u32 = 4_096;
 
-pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
+pub async fn run(settings: Settings, print_key: bool, config: Option<&Path>) -> anyhow::Result<()> {
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
@@ -139,7 +140,7 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
     let mut servers =
         http_actix::serve(Arc::clone(&app), research, limiter, &http_options(&settings, &plan, metrics), listeners)?;
     tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
-    first_start(&settings, &store, print_key).await?;
+    first_start(&settings, &store, print_key, config).await?;
     let failure = tokio::select! {
         () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
@@ -240,11 +241,17 @@ fn options(settings: &Settings) -> Options {
         },
         request_timeout: Duration::from_millis(settings.server.request_timeout_ms),
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),
+        max_crawl_urls: settings.crawl.max_urls,
     }
 }
 
 /// Creates an organization and a key in an empty SQLite database and shows them. Does nothing on PostgreSQL.
-async fn first_start(settings: &Settings, store: &Docstore, print_key: bool) -> anyhow::Result<()> {
+async fn first_start(
+    settings: &Settings,
+    store: &Docstore,
+    print_key: bool,
+    config: Option<&Path>,
+) -> anyhow::Result<()> {
     if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
         return Ok(());
     }
@@ -255,7 +262,10 @@ async fn first_start(settings: &Settings, store: &Docstore, print_key: bool) -> 
     // Kept before it is valid: if that fails, the next start is the first one again.
     let place = banner::keep(&key, &settings.data_dir, print_key)?;
     first.store(store).await?;
-    banner::print(&settings.server.public_url, &organization_id, place)
+    let has_index_only = settings.web.providers == [WebProvider::Index];
+    let is_web_empty = has_index_only && store.list_web_pages(None, None, 1).await?.is_empty();
+    let program = is_web_empty.then(|| banner::program(config));
+    banner::print(&settings.server.public_url, &organization_id, place, program.as_deref())
 }
 
 /// Stop signals. Registered before the service starts, so that it can be stopped while starting.

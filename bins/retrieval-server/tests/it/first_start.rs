@@ -73,6 +73,15 @@ fn first_start_prints_working_commands() {
         assert_eq!(answer["results"][0]["snippet"], "The walrus eats clams at midnight.");
     }
 
+    assert!(banner.contains("The web index is empty"), "{banner}");
+    for command in ["web crawl https://docs.example.com --wait", "RETRIEVAL__WEB__PROVIDERS=", "web import pages.jsonl"]
+    {
+        assert!(banner.lines().any(|line| line.contains(command)), "{command} in {banner}");
+    }
+    let me = client.get("/v1/me").ok();
+    assert_eq!(me["web"]["index_empty"], true);
+    assert!(!me["credential"]["scopes"].as_array().unwrap().contains(&json!("web:manage")), "{me}");
+
     let listed = server.command(&["admin", "org", "list"]).lines();
     assert_eq!(listed.len(), 1);
     assert_eq!((&listed[0]["name"], &listed[0]["organization_id"]), (&"default".into(), &json!(organization)));

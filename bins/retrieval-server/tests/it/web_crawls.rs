@@ -14,6 +14,7 @@ on_both_databases!(
     pages_are_listed_refreshed_and_removed,
     killed_crawl_goes_on,
     refused_host_is_reported,
+    crawl_is_managed_over_the_api,
 );
 
 const OPEN: &str = "[fetch]\nallow_networks = [\"127.0.0.0/8\"]";
@@ -164,4 +165,43 @@ fn refused_host_is_reported(database: Database) {
         assert!(failed.stderr.contains(said), "{}", failed.stderr);
     }
     assert_eq!(server.command(&["web", "crawl", "http://127.0.0.1:9/", "--every", "soon"]).code(), Some(2));
+}
+
+fn crawl_is_managed_over_the_api(database: Database) {
+    let server = Server::start_with(database, OPEN);
+    let client = server.tenant("acme");
+    client.get("/v1/web/crawls").error(403, "insufficient_scope");
+    let key = server.create_key(client.organization, &["--scopes", "web:manage,search:read"]);
+    let operator = client.with_key(key["key"].as_str());
+    let site = site("127.0.0.2");
+    let started = operator.post("/v1/web/crawls", &json!({ "urls": [site.url("/page/0")], "name": "docs" })).json();
+    assert_eq!((&started["name"], &started["state"]), (&json!("docs"), &json!("running")));
+    let shown = until("the crawl ends", Duration::from_secs(30), || {
+        let shown = operator.get("/v1/web/crawls/docs").ok();
+        (shown["state"] == "completed").then_some(shown)
+    });
+    assert_eq!(shown["pages"], PAGES);
+    assert_eq!(shown["skipped_by_reason"]["no_sitemap"]["count"], 1, "{shown}");
+    let same = server.command(&["web", "crawl-show", "docs"]).object();
+    for field in ["crawl_id", "urls", "skipped", "skipped_by_reason", "failed", "links_not_followed", "finished_at"] {
+        assert_eq!(shown[field], same[field], "{field}");
+    }
+    let host = site.base.strip_prefix("http://").unwrap();
+    let listed = operator.get(&format!("/v1/web/pages?host={host}")).ok();
+    assert_eq!(listed["pages"].as_array().unwrap().len(), PAGES);
+    until("the pages are searchable", Duration::from_secs(30), || {
+        (!found(&operator, "Number7").is_empty()).then_some(())
+    });
+    let removed = operator.post("/v1/web/pages/remove", &json!({ "url": site.url("/page/7") })).ok();
+    assert_eq!(removed["removed"], 1);
+    assert!(!found(&operator, "Number7").contains(&site.url("/page/7")));
+    let removed = operator.delete("/v1/web/crawls/docs?pages=true").ok();
+    assert_eq!(removed["removed"], true);
+    assert_eq!(operator.get("/v1/web/stats").ok()["pages"], 0);
+    let entries = server.command(&["admin", "audit"]).lines();
+    let of_web = entries
+        .iter()
+        .filter_map(|entry| entry["action"].as_str())
+        .filter(|action| action.starts_with("crawl.") || action.starts_with("web_pages."));
+    assert_eq!(of_web.collect::<Vec<_>>(), ["crawl.removed", "crawl.stopped", "web_pages.removed", "crawl.started"]);
 }

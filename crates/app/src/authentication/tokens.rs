@@ -116,10 +116,8 @@ impl Bearer {
         Some(Self {
             organization_id: claims.organization.as_deref()?.parse().ok()?,
             identity: Identity::subject(&claims.issuer, &claims.subject),
-            // Tokens may carry scopes of other services.
-            scopes: Scope::ALL
-                .iter()
-                .copied()
+            // Tokens may carry scopes of other services. Those of the operator belong to keys only.
+            scopes: Scope::of_organizations()
                 .filter(|scope| claims.scopes.iter().any(|given| given == scope.as_str()))
                 .collect(),
             expires_at: from_date_time(claims.expires_at),
@@ -170,7 +168,7 @@ mod tests {
             issuer: "https://issuer.example".to_owned(),
             subject: "user-1".to_owned(),
             organization: Some(ORGANIZATION.to_owned()),
-            scopes: ["openid", "files:read", "search:read", "search:read"].map(str::to_owned).to_vec(),
+            scopes: ["openid", "files:read", "web:manage", "search:read", "search:read"].map(str::to_owned).to_vec(),
             expires_at: to_date_time(NOW) + expires_in,
         }
     }

@@ -4,8 +4,8 @@ use docstore::File;
 use futures_util::{StreamExt, TryStreamExt};
 use ingest::objects;
 
-use super::cursor::{self, List};
 use super::view::FileView;
+use crate::cursor::{self, List};
 use crate::error::Result;
 use crate::{App, Viewer};
 

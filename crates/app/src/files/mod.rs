@@ -1,6 +1,5 @@
 //! Workspace files: uploads, listing, downloads, deletion and indexing runs.
 
-mod cursor;
 mod find;
 pub mod labels;
 mod list;

@@ -1,8 +1,8 @@
 use model::{DocId, FileStatus, SyncId};
 use retrieval_core::url;
 
-use super::cursor::List;
 use super::list::PageRequest;
+use crate::cursor::List;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 

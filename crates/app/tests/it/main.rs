@@ -30,6 +30,7 @@ mod tenants;
 mod tokens;
 mod unwritable;
 mod usage;
+mod web_index;
 mod web_pages;
 mod web_providers;
 mod webhooks;

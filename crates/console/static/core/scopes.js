@@ -1,3 +1,6 @@
+// Scope that only the operator grants.
+export const OPERATOR = "web:manage";
+
 // Scopes in the order of the console's views.
 export const SCOPES = [
   ["search:read", "Search the web index and the organization's files"],
@@ -10,7 +13,7 @@ export const SCOPES = [
   ["usage:read", "Read usage and spending"],
   ["keys:write", "List, create and revoke API keys"],
   ["webhooks:write", "Manage webhooks"],
-  ["web:manage", "Manage crawls and pages of the web index"],
+  [OPERATOR, "Manage crawls and pages of the web index"],
 ];
 
 export const about = (scope) => SCOPES.find(([name]) => name === scope)?.[1] ?? "";

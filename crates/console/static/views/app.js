@@ -17,6 +17,7 @@ import { Search } from "./search/view.js";
 import { SignIn } from "./signin.js";
 import { Start } from "./start.js";
 import { Usage } from "./usage/view.js";
+import { Web } from "./web/view.js";
 
 // Name, title, view, and a scope that the view cannot do without.
 const VIEWS = [
@@ -25,6 +26,7 @@ const VIEWS = [
   ["read", "Read", Read, "document:read"],
   ["files", "Files", Files, "files:read"],
   ["research", "Research", Research, "research:read"],
+  ["web", "Web", Web, "web:manage"],
   ["usage", "Usage", Usage, "usage:read"],
   ["keys", "Keys", Keys, "keys:write"],
 ];
@@ -66,7 +68,8 @@ function SignedIn() {
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [name]);
-  const isVisible = ([known]) => known !== "research" || me?.hasResearch;
+  // The operator's view has no place in the navigation of others.
+  const isVisible = ([known]) => (known === "web" ? may(me, "web:manage") : known !== "research" || me?.hasResearch);
   return html`
     <header class="frame">
       <a class="brand" href="#/"><img src=${`${BASE}/console/icon.svg`} alt="" width="26" height="26" /><span>Retrieval</span></a>

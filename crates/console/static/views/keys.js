@@ -3,7 +3,7 @@ import { html, useState } from "../core/html.js";
 import { get, post, remove } from "../core/api.js";
 import { ago, cents, count, time } from "../core/format.js";
 import { useLoad } from "../core/load.js";
-import { about } from "../core/scopes.js";
+import { OPERATOR, about } from "../core/scopes.js";
 import { CopyButton } from "../parts/copy.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Check, TextField } from "../parts/fields.js";
@@ -71,7 +71,8 @@ function Key({ entry, isOwn, ask }) {
 }
 
 function Create({ me, close, done }) {
-  const own = me.credential.scopes;
+  // The server refuses to pass on the operator's scope.
+  const own = me.credential.scopes.filter((scope) => scope !== OPERATOR);
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState(own.filter((scope) => scope !== "keys:write"));
   const [limit, setLimit] = useState("");

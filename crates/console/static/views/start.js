@@ -3,9 +3,10 @@ import { html, useEffect, useRef, useState } from "../core/html.js";
 import { BASE } from "../core/api.js";
 import { bytes, cents, count, time } from "../core/format.js";
 import { href } from "../core/route.js";
-import { SCOPES, about, may } from "../core/scopes.js";
+import { OPERATOR, SCOPES, about, may } from "../core/scopes.js";
 import { useStore } from "../core/store.js";
 import { Code } from "../parts/copy.js";
+import { Filling } from "../parts/filling.js";
 import { Icon } from "../parts/icons.js";
 import { DropZone, Queue } from "./files/dropzone.js";
 import { isBusy, uploads } from "./files/uploads.js";
@@ -34,6 +35,7 @@ export function Start({ me, reloadAccount }) {
     ${isEmpty ? html`<${Steps} mayUpload=${mayUpload} />` : mayUpload && html`<${DropZone} compact />`}
     <${Queue} me=${me} />
     <${Numbers} me=${me} />
+    ${me.web?.index_empty && !me.web.has_providers && html`<section class="card" aria-label="Empty web index"><${Filling} /></section>`}
     <div class="columns">
       <${Permissions} me=${me} />
       <${Agents} />
@@ -82,11 +84,13 @@ function Numbers({ me }) {
 
 function Permissions({ me }) {
   const { credential } = me;
+  // Few keys have the operator's scope, and nobody misses it.
+  const known = SCOPES.map(([name]) => name).filter((name) => name !== OPERATOR || may(me, OPERATOR));
   const others = credential.scopes.filter((scope) => !SCOPES.some(([name]) => name === scope));
   return html`<section class="card">
     <h2>What this key may do</h2>
     <ul class="plain permissions">
-      ${[...SCOPES.map(([name]) => name), ...others].map((scope) => {
+      ${[...known, ...others].map((scope) => {
         const allowed = may(me, scope);
         return html`<li class=${allowed ? "" : "soft"}><span class=${allowed ? "good" : "soft"}><${Icon} name=${allowed ? "check" : "cross"} /></span><span>${about(scope) || scope}<span class="hidden-text">: ${allowed ? "allowed" : "not allowed"}</span><br /><code class="soft small">${scope}</code></span></li>`;
       })}

@@ -54,9 +54,9 @@ async fn two_crawls_of_one_site_share_its_turn_and_its_pages() {
     shortest_pause(&site.take_log());
     // Pages that the other crawl lists stay.
     let now = model::Clock::now(world.clock.as_ref());
-    while !world.store.delete_crawl(first.crawl_id, true, 17, now).await.unwrap() {}
+    while !world.store.delete_crawl(first.crawl_id, true, 17, now, None).await.unwrap() {}
     assert_eq!(world.listed().await.len(), PAGES);
-    while !world.store.delete_crawl(second.crawl_id, true, 17, now).await.unwrap() {}
+    while !world.store.delete_crawl(second.crawl_id, true, 17, now, None).await.unwrap() {}
     assert_eq!(world.listed().await.len(), 0);
     assert!(world.store.list_crawls().await.unwrap().is_empty());
 }
@@ -68,7 +68,7 @@ async fn stopped_crawl_goes_on_where_it_was() {
     world.start("stopped", plan(&[site.url("/page/0")])).await;
     let instance = world.instance();
     test_support::until("some pages", async || (world.crawl("stopped").await.pages > 5).then_some(())).await;
-    world.store.set_crawl_status("stopped".to_owned(), model::CrawlStatus::Stopped).await.unwrap();
+    world.store.set_crawl_status("stopped".to_owned(), model::CrawlStatus::Stopped, None).await.unwrap();
     let before = test_support::until("a pause", async || {
         let before = world.crawl("stopped").await.pages;
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;

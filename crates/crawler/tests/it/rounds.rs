@@ -136,7 +136,7 @@ async fn removed_page_is_not_crawled_again() {
     let site = CrawlSite::start("127.0.0.2", three);
     let crawl = world.run("site", plan(&[site.url("/")])).await;
     let id = crawler::Address::parse(&site.url("/a")).unwrap().doc_id();
-    assert_eq!(world.store.remove_web_pages(vec![id], world.clock.now()).await.unwrap(), 1);
+    assert_eq!(world.store.remove_web_pages(vec![id], world.clock.now(), None).await.unwrap(), 1);
     assert_eq!(world.crawl("site").await.pages, crawl.pages - 1);
     world.clock.advance(Duration::from_secs(10));
     world.run("site", plan(&[site.url("/")])).await;

@@ -102,7 +102,7 @@ impl World {
     pub async fn start_with_limit(&self, name: &str, plan: Plan, page_limit: Option<u64>) -> Crawl {
         let plan = plan.checked().unwrap();
         let new = NewCrawl { name: name.to_owned(), plan, page_limit, url_limit: 100_000 };
-        crawler::start(&self.store, new, self.clock.now()).await.unwrap()
+        crawler::start(&self.store, new, self.clock.now(), None).await.unwrap()
     }
 
     pub async fn crawl(&self, name: &str) -> Crawl {

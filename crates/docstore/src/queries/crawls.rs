@@ -2,13 +2,13 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
-use super::Conn;
 use super::crawl_locks::{lock_crawl, write_counters};
 use super::crawl_urls::add_urls;
 use super::web_pages::remove_unless_crawled;
+use super::{Conn, audit};
 use crate::crawls::{CrawlLimits, FrontierTotals, NewCrawlUrl};
 use crate::error::Result;
-use crate::rows::Crawl;
+use crate::rows::{AuditEntry, Crawl};
 use crate::schema::{crawl_hosts, crawl_urls, crawls};
 use crate::types::{Bind, bind_all};
 
@@ -18,6 +18,7 @@ pub async fn start_crawl(
     seeds: Vec<NewCrawlUrl>,
     limits: CrawlLimits,
     now: Timestamp,
+    entry: Option<AuditEntry>,
 ) -> Result<Crawl> {
     insert_missing_rows!(connection, crawls::table, vec![crawl.clone()])?;
     let mut stored: Crawl =
@@ -50,15 +51,32 @@ pub async fn start_crawl(
         .await?;
     add_urls(connection, &mut stored, seeds, limits, now).await?;
     write_counters(connection, &stored, now).await?;
+    record_of(connection, entry, &stored).await?;
     Ok(stored)
 }
 
-pub async fn set_crawl_status(connection: &mut Conn, name: String, status: CrawlStatus) -> Result<Option<Crawl>> {
-    diesel::update(crawls::table.filter(crawls::name.eq(name.clone())))
-        .set(crawls::status.eq(Bind(status)))
-        .execute(connection)
-        .await?;
-    find_crawl(connection, name).await
+/// Writes an audit entry about a crawl.
+async fn record_of(connection: &mut Conn, entry: Option<AuditEntry>, crawl: &Crawl) -> Result<()> {
+    let Some(entry) = entry else { return Ok(()) };
+    audit::record(connection, AuditEntry { subject_id: Some(crawl.crawl_id.0), ..entry }).await
+}
+
+pub async fn set_crawl_status(
+    connection: &mut Conn,
+    name: String,
+    status: CrawlStatus,
+    entry: Option<AuditEntry>,
+) -> Result<Option<Crawl>> {
+    let changed =
+        diesel::update(crawls::table.filter(crawls::name.eq(name.clone())).filter(crawls::status.ne(Bind(status))))
+            .set(crawls::status.eq(Bind(status)))
+            .execute(connection)
+            .await?;
+    let Some(crawl) = find_crawl(connection, name).await? else { return Ok(None) };
+    if changed > 0 {
+        record_of(connection, entry, &crawl).await?;
+    }
+    Ok(Some(crawl))
 }
 
 pub async fn find_crawl(connection: &mut Conn, name: String) -> Result<Option<Crawl>> {
@@ -89,6 +107,7 @@ pub async fn delete_crawl(
     with_pages: bool,
     limit: i64,
     now: Timestamp,
+    entry: Option<AuditEntry>,
 ) -> Result<bool> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(true) };
     let rows: Vec<(DocId, CrawlUrlState)> = crawl_urls::table
@@ -100,6 +119,7 @@ pub async fn delete_crawl(
         .await?;
     if rows.is_empty() {
         diesel::delete(crawls::table.find(Bind(crawl_id))).execute(connection).await?;
+        record_of(connection, entry, &crawl).await?;
         return Ok(true);
     }
     if with_pages {

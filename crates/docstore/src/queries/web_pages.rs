@@ -2,15 +2,15 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CrawlId, CrawlUrlState, DocId, IndexName, Timestamp};
 
-use super::Conn;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
 use super::outbox::enqueue_documents_of;
+use super::{Conn, audit};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::crawls::WebPageEntry;
 use crate::error::Result;
-use crate::rows::CrawlUrl;
+use crate::rows::{AuditEntry, CrawlUrl};
 use crate::schema::{crawl_urls, documents};
 use crate::types::{Bind, bind_all};
 
@@ -131,7 +131,12 @@ async fn remove(connection: &mut Conn, doc_ids: Vec<DocId>, now: Timestamp) -> R
     Ok(count)
 }
 
-pub async fn remove_web_pages(connection: &mut Conn, doc_ids: Vec<DocId>, now: Timestamp) -> Result<usize> {
+pub async fn remove_web_pages(
+    connection: &mut Conn,
+    doc_ids: Vec<DocId>,
+    now: Timestamp,
+    entry: Option<AuditEntry>,
+) -> Result<usize> {
     let ids = bind_all(doc_ids.iter().copied());
     let mut crawl_ids: Vec<CrawlId> = crawl_urls::table
         .filter(crawl_urls::url_id.eq_any(ids))
@@ -143,7 +148,11 @@ pub async fn remove_web_pages(connection: &mut Conn, doc_ids: Vec<DocId>, now: T
     for crawl_id in crawl_ids {
         exclude(connection, crawl_id, &doc_ids, now).await?;
     }
-    remove(connection, doc_ids, now).await
+    let removed = remove(connection, doc_ids, now).await?;
+    if let Some(entry) = entry.filter(|_| removed > 0) {
+        audit::record(connection, entry).await?;
+    }
+    Ok(removed)
 }
 
 /// Ends the visits of a crawl to pages that the operator removed.

@@ -17,7 +17,7 @@ row! {
         pub action: AuditAction,
         /// Organization that the subject belongs to. It may have been deleted since.
         pub organization_id: Option<OrganizationId>,
-        /// Changed object: an organization, an API key, or a ledger entry.
+        /// Changed object: an organization, an API key, a ledger entry, a webhook, a crawl or a page.
         pub subject_id: Option<Uuid>,
         /// New values. Never contains secrets.
         pub details: Details,

@@ -62,7 +62,7 @@ pub fn new_crawl(name: &str) -> Crawl {
 
 pub async fn start(db: &Database, name: &str, seeds: &[&str]) -> Crawl {
     let seeds = seeds.iter().map(|url| NewCrawlUrl { is_seed: true, ..link(url) }).collect();
-    db.start_crawl(new_crawl(name), seeds, LIMITS, NOW).await.unwrap()
+    db.start_crawl(new_crawl(name), seeds, LIMITS, NOW, None).await.unwrap()
 }
 
 async fn claim(db: &Database, owner: &str, now: Timestamp) -> Option<CrawlHost> {
@@ -107,7 +107,7 @@ async fn hosts_are_leased_to_one_owner(db: Database) {
     assert_eq!(claim(&db, "d", at(15)).await.unwrap().host, first.host);
     assert_eq!(db.list_crawl_owners().await.unwrap().len(), 2);
     assert_eq!(db.release_crawl_owner("d".to_owned()).await.unwrap(), 1);
-    db.set_crawl_status("one".to_owned(), CrawlStatus::Stopped).await.unwrap().unwrap();
+    db.set_crawl_status("one".to_owned(), CrawlStatus::Stopped, None).await.unwrap().unwrap();
     assert!(claim(&db, "e", at(100)).await.is_none(), "stopped");
 }
 
@@ -144,8 +144,8 @@ async fn visit_without_the_lease_stores_nothing(db: Database) {
     assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "a").await, Recorded::Lost);
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 0);
     assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 1);
-    assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW).await.is_ok_and(|gone| !gone));
-    assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW).await.unwrap());
+    assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.is_ok_and(|gone| !gone));
+    assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.unwrap());
     assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "b").await, Recorded::Lost);
 }
 
@@ -173,7 +173,7 @@ async fn next_round_queues_every_url_once(db: Database) {
     }
     assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, NOW).await.unwrap(), 0, "the round has just ended");
     let again = Crawl { crawl_id: CrawlId(Uuid::new_v4()), ..new_crawl("one") };
-    let started = db.start_crawl(again, vec![], LIMITS, at(50)).await.unwrap();
+    let started = db.start_crawl(again, vec![], LIMITS, at(50), None).await.unwrap();
     assert_eq!((started.crawl_id, started.started_at), (crawl.crawl_id, at(50)));
     assert_eq!(db.requeue_crawl(crawl.crawl_id, 1, at(50)).await.unwrap(), 1);
     assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 1);
@@ -218,7 +218,7 @@ async fn pages_of_two_crawls_stay_until_both_are_gone(db: Database) {
     }
     for (name, left) in [("one", true), ("two", false)] {
         let crawl = db.find_crawl(name.to_owned()).await.unwrap().unwrap();
-        while !db.delete_crawl(crawl.crawl_id, true, 10, at(60)).await.unwrap() {}
+        while !db.delete_crawl(crawl.crawl_id, true, 10, at(60), None).await.unwrap() {}
         assert_eq!(db.find_web_page(id_of("https://a/1")).await.unwrap(), left, "{name}");
     }
 }
@@ -239,6 +239,6 @@ async fn web_pages_are_listed_by_prefix(db: Database) {
     let first = db.list_web_pages(None, None, 3).await.unwrap();
     let rest = db.list_web_pages(None, Some(first[2].doc_id), 10).await.unwrap();
     assert_eq!((first.len(), rest.len()), (3, 2));
-    assert_eq!(db.remove_web_pages(vec![id_of(urls[0]), id_of("https://none/")], at(5)).await.unwrap(), 1);
+    assert_eq!(db.remove_web_pages(vec![id_of(urls[0]), id_of("https://none/")], at(5), None).await.unwrap(), 1);
     assert_eq!(list("https://a/x/").await, urls[1..2]);
 }

@@ -57,7 +57,7 @@ fn request(body: KeyCreateRequest) -> Result<KeyRequest, Failure> {
     let scope = |(index, name): (usize, &String)| {
         name.parse::<Scope>().map_err(|error| {
             let field = format!("scopes[{index}]");
-            let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+            let known: Vec<&str> = Scope::of_organizations().map(Scope::as_str).collect();
             Failure::invalid(field.clone(), format!("{field}: {error}; known are {}", known.join(", ")))
         })
     };

@@ -1,5 +1,5 @@
 use api_types::timestamp::rfc3339;
-use api_types::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas};
+use api_types::{Credential, CredentialKind, MeResponse, OrganizationInfo, Quota, Quotas, WebInfo};
 use app::Work;
 use app::clock::to_date_time;
 use app::me::{Me, Usage};
@@ -18,7 +18,7 @@ impl Endpoint for operations::GetMe {
 }
 
 fn response(context: &Context, me: Me) -> MeResponse {
-    let Me { organization, balance_cents, key, scopes, limit_rps, files, bytes } = me;
+    let Me { organization, balance_cents, key, scopes, limit_rps, files, bytes, web } = me;
     let mut credential = Credential {
         kind: CredentialKind::Token,
         api_key_id: None,
@@ -46,6 +46,7 @@ fn response(context: &Context, me: Me) -> MeResponse {
         },
         credential,
         quotas: Quotas { files: quota(files), bytes: quota(bytes) },
+        web: Some(WebInfo { index_empty: web.index_is_empty, has_providers: web.has_providers }),
         access: context.access.clone(),
     }
 }

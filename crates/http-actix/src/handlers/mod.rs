@@ -16,4 +16,5 @@ pub(crate) mod searches;
 pub(crate) mod skills;
 pub(crate) mod unmatched;
 pub(crate) mod usage;
+pub(crate) mod web;
 pub(crate) mod webhooks;

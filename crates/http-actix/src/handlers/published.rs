@@ -1,12 +1,14 @@
 //! The published contract: the OpenAPI document, its reference page, `llms.txt`, and the way to them.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ACCEPT, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
+use app::web_index::filling::{PROGRAM, WAYS};
 use openapi::{llms, reference};
 use serde_json::json;
 use uuid::Uuid;
@@ -18,6 +20,9 @@ use crate::query::refuse_unknown_parameters;
 use crate::reply::{Reply, respond};
 use crate::static_file::StaticFile;
 
+/// Time that the reference page waits for the state of the web index.
+const NOTICE_TIMEOUT: Duration = Duration::from_millis(300);
+
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
@@ -27,6 +32,12 @@ static OPENAPI: LazyLock<StaticFile> =
 
 /// The reference page without a base URL.
 static DOCS: LazyLock<String> = LazyLock::new(|| reference::page(&openapi::document()));
+
+/// The reference page with the commands that fill the web index.
+static DOCS_OF_EMPTY_INDEX: LazyLock<String> = LazyLock::new(|| {
+    let ways = WAYS.iter().map(|way| (way.purpose, way.command(PROGRAM)));
+    reference::with_empty_web_index(&DOCS, ways)
+});
 
 static STYLE: LazyLock<StaticFile> = LazyLock::new(|| StaticFile::new("text/css; charset=utf-8", reference::STYLE));
 
@@ -69,14 +80,32 @@ pub(crate) async fn openapi(request: HttpRequest, state: web::Data<State>) -> Ht
 /// `GET /docs`, without authentication. Query parameters are ignored.
 pub(crate) async fn docs(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let base = state.published.for_request(&request);
-    let page = || StaticFile::new(HTML, base.fill(&DOCS));
+    let is_empty = is_web_empty(&state).await;
+    let source = if is_empty { &DOCS_OF_EMPTY_INDEX } else { &DOCS };
+    let page = || StaticFile::new(HTML, base.fill(source));
+    let headers = |response: &mut HttpResponseBuilder| {
+        protect(response);
+        if is_empty {
+            // The notice must not outlast the empty index.
+            response.insert_header((CACHE_CONTROL, "no-cache"));
+        }
+    };
     if state.published.is_configured(&base) {
-        return state.docs.get_or_init(page).answer_with(&request, protect).await;
+        let kept = if is_empty { &state.docs_of_empty_index } else { &state.docs };
+        return kept.get_or_init(page).answer_with(&request, headers).await;
     }
-    page().answer_with(&request, protect).await
+    page().answer_with(&request, headers).await
 }
 
-fn protect(response: &mut actix_web::HttpResponseBuilder) {
+/// Returns true if searches of the web can find nothing. The page does not wait for a slow database.
+async fn is_web_empty(state: &State) -> bool {
+    match tokio::time::timeout(NOTICE_TIMEOUT, state.app.web_state()).await {
+        Ok(Ok(web)) => web.index_is_empty && !web.has_providers,
+        Ok(Err(_)) | Err(_) => false,
+    }
+}
+
+fn protect(response: &mut HttpResponseBuilder) {
     response
         .insert_header((CONTENT_SECURITY_POLICY, reference::CONTENT_SECURITY_POLICY))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))

@@ -13,8 +13,9 @@ use crate::call::{Call, Context};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::metered;
+use crate::query::number;
 use crate::reply::Reply;
-use crate::research::request::{convert, number};
+use crate::research::request::convert;
 use crate::research::{entry, event_view, run, stream, usage, wants_stream};
 
 const DEFAULT_RUNS: i64 = 20;

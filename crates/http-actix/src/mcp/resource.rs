@@ -15,7 +15,7 @@ pub(crate) struct ProtectedResource {
 
 impl ProtectedResource {
     pub fn new(public_url: &str, issuer: &str) -> Self {
-        let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+        let scopes: Vec<&str> = Scope::of_organizations().map(Scope::as_str).collect();
         let metadata = |resource: &str| {
             let metadata = json!({
                 "resource": resource,

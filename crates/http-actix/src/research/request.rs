@@ -73,19 +73,3 @@ fn event(event: ResearchEventType) -> WebhookEvent {
         ResearchEventType::Cancelled => WebhookEvent::ResearchCancelled,
     }
 }
-
-/// Reads a number of the query string within a range.
-pub(crate) fn number(
-    field: &str,
-    text: Option<String>,
-    default: i64,
-    range: std::ops::RangeInclusive<i64>,
-) -> Result<i64, Failure> {
-    let Some(text) = text else { return Ok(default) };
-    text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
-        let (least, most) = (range.start(), range.end());
-        let must =
-            if *most == i64::MAX { format!("of at least {least}") } else { format!("between {least} and {most}") };
-        Failure::invalid(field, format!("{field} must be a number {must}"))
-    })
-}

@@ -27,5 +27,6 @@ mod sessions;
 mod skills;
 mod table;
 mod usage;
+mod web;
 mod web_providers;
 mod webhooks;

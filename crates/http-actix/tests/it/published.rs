@@ -1,6 +1,7 @@
 use actix_web::test::TestRequest;
 use openapi::operations;
 use serde_json::{Value, json};
+use test_support::page;
 
 use crate::api::{Api, PUBLIC_URL};
 use crate::{contract, table};
@@ -78,6 +79,15 @@ async fn examples_of_rejections_are_what_the_server_answers() {
             "createWebhook" => ("/v1/webhooks", json!({"url": "nowhere", "event_types": ["run.completed"]})),
             "rotateWebhookSecret" => (&*format!("/v1/webhooks/{}/rotate", "x".repeat(129)), Value::Null),
             "deleteWebhook" => (&*format!("/v1/webhooks/{}", "x".repeat(129)), Value::Null),
+            "listCrawls" => ("/v1/web/crawls?page=2", Value::Null),
+            "startCrawl" => ("/v1/web/crawls", json!({"urls": ["docs.example.com"]})),
+            "getCrawl" => (&*format!("/v1/web/crawls/{}", "x".repeat(201)), Value::Null),
+            "stopCrawl" => (&*format!("/v1/web/crawls/{}/stop", "x".repeat(201)), Value::Null),
+            "deleteCrawl" => ("/v1/web/crawls/x?pages=all", Value::Null),
+            "listWebPages" => ("/v1/web/pages?prefix=docs", Value::Null),
+            "getWebStats" => ("/v1/web/stats?limit=0", Value::Null),
+            "removeWebPages" => ("/v1/web/pages/remove", json!({})),
+            "refreshWebPages" => ("/v1/web/pages/refresh", json!({"urls": []})),
             "getMe" => ("/v1/me?page=2", Value::Null),
             other => panic!("no rejected request of {other}"),
         };
@@ -96,6 +106,8 @@ async fn examples_of_rejections_are_what_the_server_answers() {
 #[actix_web::test]
 async fn what_a_client_has_is_not_sent_again() {
     let api = Api::new().await;
+    // While the web index is empty, `/docs` says so and is not kept.
+    api.world.import([page("https://a.example/", "A text.")]).await;
     let paths =
         ["/openapi/public.json", "/openapi.json", "/docs", "/docs/reference.css", "/docs/reference.js", "/llms.txt"];
     for path in paths.into_iter().chain(["/schemas/SearchRequest.json"]) {

@@ -28,6 +28,7 @@ pub(crate) fn response() -> Example {
                 "files": {"used": 12, "limit": 100_000},
                 "bytes": {"used": 48_213_000, "limit": 10_737_418_240_i64},
             },
+            "web": {"index_empty": false, "has_providers": false},
             "access": access(),
         }),
     }

@@ -1,6 +1,7 @@
 //! Example bodies. Tests validate them against their schemas.
 
 pub(crate) mod citations;
+pub(crate) mod crawls;
 pub(crate) mod documents;
 pub(crate) mod feedback;
 pub(crate) mod files;
@@ -9,6 +10,7 @@ pub(crate) mod me;
 pub(crate) mod research;
 pub(crate) mod search;
 pub(crate) mod usage;
+pub(crate) mod web_pages;
 pub(crate) mod webhooks;
 
 use serde_json::{Value, json};

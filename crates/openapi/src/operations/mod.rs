@@ -56,7 +56,7 @@ macro_rules! groups {
     };
 }
 
-groups!(search documents citations research feedback files usage account keys webhooks);
+groups!(search documents citations research feedback files usage account keys webhooks crawls web_pages);
 
 /// Every operation, in the order of the reference.
 pub fn all() -> impl Iterator<Item = &'static Spec> {

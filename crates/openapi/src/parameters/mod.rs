@@ -5,8 +5,11 @@ mod query;
 
 use serde_json::{Value, json};
 
-pub use path::{ApiKeyId, FileName, Invalid, PathParameters, ResearchId, SearchId, SyncId, WebhookId};
-pub use query::{PageQuery, QueryParameters, ResearchEventsQuery, ResearchListQuery, ResearchQuery, UsageQuery};
+pub use path::{ApiKeyId, CrawlName, FileName, Invalid, PathParameters, ResearchId, SearchId, SyncId, WebhookId};
+pub use query::{
+    CrawlDeleteQuery, PageQuery, QueryParameters, ResearchEventsQuery, ResearchListQuery, ResearchQuery, UsageQuery,
+    WebPagesQuery, WebStatsQuery,
+};
 
 /// The location of a parameter (OpenAPI 3.1, 4.8.12.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -101,3 +101,8 @@ text_parameter! {
     ResearchId: "research_id", max 128, example "0190a6d4-0b7e-7d51-8a36-5e2f9c1d7b80",
     "The `research_id` of the run."
 }
+
+text_parameter! {
+    CrawlName: "name", max 200, example "docs.example.com",
+    "Name of the crawl, percent-encoded."
+}

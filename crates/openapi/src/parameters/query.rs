@@ -182,6 +182,48 @@ query_parameters! {
     }
 }
 
+query_parameters! {
+    /// Extent of the removal of a crawl.
+    CrawlDeleteQuery {
+        pages: Option<String>,
+            "Remove pages that no other crawl lists as well. Default: `false`.",
+            || json!({"type": "string", "enum": ["", "true", "false"], "default": "false"}),
+            example "true";
+    }
+}
+
+query_parameters! {
+    /// Selection, place and size of a page of the list of pages.
+    WebPagesQuery {
+        host: Option<String>,
+            "Host of the pages, with its port unless that is the scheme's.",
+            || json!({"type": "string", "maxLength": 300}),
+            example "docs.example.com";
+        prefix: Option<String>,
+            "Beginning of the canonical URLs, with `http://` or `https://`.",
+            || json!({"type": "string", "maxLength": 2048}),
+            example "https://docs.example.com/guide/";
+        cursor: Option<String>,
+            "`next_cursor` of the previous page.",
+            || json!({"type": "string"}),
+            example "dzdkOGY0YTBlLTJmMGMtNWQ4Yi05YTYxLTBlMWMzYjVhN2Y0Mvv2FLM";
+        limit: Option<String>,
+            "Maximum number of entries of the page. Default: 100.",
+            || json!({"type": "integer", "minimum": 1, "maximum": 1000}),
+            example "100";
+    }
+}
+
+query_parameters! {
+    /// Detail of the statistics.
+    WebStatsQuery {
+        limit: Option<String>,
+            "Maximum number of hosts to name. Default: 20.",
+            || json!({"type": "integer", "minimum": 1, "maximum": 1000}),
+            example "20";
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{QueryParameters, UsageQuery};

@@ -60,13 +60,18 @@ pub(super) fn line(document: &Value, name: &str, field: &Value, required: bool) 
     )
 }
 
-/// Returns the innermost element type of lists; other schemas are their own element.
+/// Returns the innermost element type of lists and maps; other schemas are their own element.
 fn element<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = follow(document, schema);
-    match schema.get("items") {
-        Some(items) => element(document, items),
+    match schema.get("items").or_else(|| values(schema)) {
+        Some(inner) => element(document, inner),
         None => schema,
     }
+}
+
+/// Returns the schema of a map's values; `None` for objects with fields of their own and for maps to anything.
+fn values(schema: &Value) -> Option<&Value> {
+    schema.get("additionalProperties").filter(|values| values.is_object() && schema.get("properties").is_none())
 }
 
 /// Describes the type, such as `array of string (uuid), at most 50 items or null`.
@@ -82,6 +87,8 @@ fn kind(document: &Value, field: &Value) -> String {
     };
     if let Some(items) = schema.get("items") {
         base = format!("array of {}", kind(document, items));
+    } else if let Some(values) = values(schema) {
+        base = format!("map to {}", kind(document, values));
     }
     let formats: Vec<&str> = std::iter::once(schema)
         .chain(items(schema, "anyOf"))

@@ -62,6 +62,20 @@ pub fn page(document: &Value) -> String {
     )
 }
 
+/// Returns the page with a notice of an empty web index. `ways` are purposes and commands that fill it.
+pub fn with_empty_web_index<'a>(page: &str, ways: impl Iterator<Item = (&'a str, String)>) -> String {
+    let items: String = ways
+        .map(|(purpose, command)| {
+            format!("<li>{}\n<pre tabindex=\"0\"><code>{}</code></pre></li>\n", escape(purpose), escape(&command))
+        })
+        .collect();
+    let notice = format!(
+        "<div class=\"notice\" role=\"note\">\n<p><strong>The web index is empty.</strong> Searches of the web find nothing \
+         before one of these commands has filled it, on the machine of the server:</p>\n<ul>\n{items}</ul>\n</div>\n"
+    );
+    page.replacen("</header>", &format!("{notice}</header>"), 1)
+}
+
 fn navigation(document: &Value, tag: &Value) -> String {
     let name = text(tag, "name");
     let links: String = operations_of(document, name)

@@ -5,25 +5,24 @@ mod wait;
 
 use std::io::{IsTerminal, Write, stdout};
 
-use anyhow::{Context, bail};
-use crawler::{Address, NewCrawl, Plan, Sitemaps};
-use docstore::{Crawl, Docstore};
-use model::{Clock, CrawlStatus, SystemClock};
+use anyhow::anyhow;
+use app::Error;
+use app::web_index::crawls::{self, CrawlRequest, Sitemaps};
+use app::web_index::report::{self as reports, CrawlView};
+use docstore::Crawl;
+use model::{Clock, SystemClock};
 use settings::Settings;
 
 use crate::cli::{self, SitemapUse};
-use crate::{data_folder, logging, output};
-
-/// URLs of a crawl that are removed in one transaction.
-const REMOVED_AT_A_TIME: i64 = 500;
-/// Maximum length of a name.
-const MAX_NAME: usize = 200;
+use crate::{actor, data_folder, logging, output};
 
 pub async fn run(options: cli::Crawl, settings: &Settings) -> anyhow::Result<()> {
     let cli::Crawl { urls, name, depth, limit, include, exclude, sitemaps, every, wait } = options;
-    let plan = Plan {
-        seeds: urls,
+    let request = CrawlRequest {
+        urls,
+        name,
         depth,
+        limit,
         include,
         exclude,
         sitemaps: match sitemaps {
@@ -33,21 +32,13 @@ pub async fn run(options: cli::Crawl, settings: &Settings) -> anyhow::Result<()>
         },
         every_seconds: every.map(|every| every.as_secs()),
     };
-    let plan = plan.checked()?;
-    let name = match name {
-        Some(name) => name,
-        None => plan.seeds.first().and_then(|seed| Address::parse(seed).ok()).map(|seed| seed.host).unwrap_or_default(),
-    };
-    if name.is_empty() || name.chars().count() > MAX_NAME || name.contains(char::is_control) {
-        bail!("`{name}` is not a name: use 1-{MAX_NAME} printable characters");
-    }
+    let new = crawls::checked(request, settings.crawl.max_urls)?;
     let store = data_folder::open_or_create(settings).await?;
-    let new = NewCrawl { name, plan, page_limit: limit, url_limit: settings.crawl.max_urls };
-    let crawl = crawler::start(&store, new, SystemClock.now()).await?;
+    let crawl = crawls::start(&store, &actor::of_command_line(), SystemClock.now(), new).await?;
     if wait {
         return wait::run(&store, &crawl, settings).await;
     }
-    output::json(&report::line(&crawl));
+    output::json(&report::line(&CrawlView::new(crawl)));
     output::note("a running server, or the next one to start, works on the crawl; --wait does so in this command");
     Ok(())
 }
@@ -55,7 +46,7 @@ pub async fn run(options: cli::Crawl, settings: &Settings) -> anyhow::Result<()>
 /// Prints all crawls: a table on a terminal, one JSON object per line otherwise.
 pub async fn list(settings: &Settings, json: bool) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
-    let crawls = store.list_crawls().await?;
+    let crawls = reports::list(&store).await?;
     if !json && stdout().is_terminal() {
         let _ = stdout().write_all(table(&crawls).as_bytes());
         return Ok(());
@@ -64,11 +55,10 @@ pub async fn list(settings: &Settings, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table(crawls: &[Crawl]) -> String {
+fn table(crawls: &[CrawlView]) -> String {
     let mut text = format!("{:<10} {:>10} {:>10} {:>10}  NAME\n", "STATE", "PAGES", "QUEUED", "URLS");
-    for crawl in crawls {
-        let Crawl { pages, queued, urls, name, .. } = crawl;
-        let state = report::state(crawl);
+    for CrawlView { crawl: Crawl { pages, queued, urls, name, .. }, state, .. } in crawls {
+        let state = state.as_str();
         text += &format!("{state:<10} {pages:>10} {queued:>10} {urls:>10}  {}\n", logging::visible(name));
     }
     text
@@ -76,33 +66,30 @@ fn table(crawls: &[Crawl]) -> String {
 
 pub async fn show(name: &str, settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
-    let crawl = find(&store, name).await?;
-    output::json(&report::with_counts(&crawl, &store.list_crawl_counts(crawl.crawl_id).await?));
+    let (crawl, outcomes) = reports::show(&store, name).await.map_err(with_help)?;
+    output::json(&report::with_outcomes(&crawl, &outcomes));
     Ok(())
 }
 
 pub async fn stop(name: &str, settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
-    find(&store, name).await?;
-    let stopped = store.set_crawl_status(name.to_owned(), CrawlStatus::Stopped).await?;
-    output::json(&report::line(&stopped.with_context(|| unknown(name))?));
+    let stopped = crawls::stop(&store, &actor::of_command_line(), SystemClock.now(), name).await.map_err(with_help)?;
+    output::json(&report::line(&CrawlView::new(stopped)));
     Ok(())
 }
 
 pub async fn remove(name: &str, pages: bool, settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
-    // Stopped first, so that no visit adds URLs meanwhile.
-    store.set_crawl_status(name.to_owned(), CrawlStatus::Stopped).await?;
-    let crawl = find(&store, name).await?;
-    while !store.delete_crawl(crawl.crawl_id, pages, REMOVED_AT_A_TIME, SystemClock.now()).await? {}
+    let actor = actor::of_command_line();
+    crawls::remove(&store, &actor, SystemClock.now(), name, pages, usize::MAX).await.map_err(with_help)?;
     output::json(&serde_json::json!({ "name": name, "removed": true, "pages_removed": pages }));
     Ok(())
 }
 
-async fn find(store: &Docstore, name: &str) -> anyhow::Result<Crawl> {
-    store.find_crawl(name.to_owned()).await?.with_context(|| unknown(name))
-}
-
-fn unknown(name: &str) -> String {
-    format!("no crawl has the name `{name}`: `web crawls` lists them")
+/// Names the command that shows the names of crawls.
+fn with_help(error: Error) -> anyhow::Error {
+    match error {
+        Error::CrawlNotFound { .. } => anyhow!("{error}: `web crawls` lists them"),
+        other => other.into(),
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use app::web_index::report::{CrawlView, outcomes};
 use docstore::{Crawl, Docstore};
 use indicatif::{ProgressBar, ProgressStyle};
 use model::{CrawlStatus, IndexName};
@@ -85,7 +86,7 @@ async fn watch(
         let is_due = shown.is_none_or(|last| last.elapsed() >= if progress.is_hidden() { LINE } else { POLL });
         if is_due {
             shown = Some(Instant::now());
-            let counts = store.list_crawl_counts(crawl.crawl_id).await?;
+            let outcomes = outcomes(store, &now).await?;
             let visited = now.urls - now.queued;
             let speed = visited as f64 / started.elapsed().as_secs_f64().max(0.001);
             let line = format!(
@@ -93,7 +94,7 @@ async fn watch(
                 now.pages,
                 now.queued,
                 now.urls,
-                report::failures(&counts)
+                report::failures(&outcomes)
             );
             match progress.is_hidden() {
                 true => output::note(&line),
@@ -130,17 +131,18 @@ async fn finish(store: &Docstore, crawl: &Crawl, elapsed: Duration, ended: &Ende
     let Some(now) = store.find_crawl(crawl.name.clone()).await? else {
         bail!("the crawl `{}` was removed", crawl.name);
     };
-    let counts = store.list_crawl_counts(now.crawl_id).await?;
-    let mut line = report::with_counts(&now, &counts);
+    let outcomes = outcomes(store, &now).await?;
+    let pages = now.pages;
+    let mut line = report::with_outcomes(&CrawlView::new(now), &outcomes);
     if let Some(fields) = line.as_object_mut() {
         let seconds = elapsed.as_secs_f64();
         fields.insert("seconds".to_owned(), json!((seconds * 10.0).round() / 10.0));
-        let speed = now.pages as f64 / seconds.max(0.001);
+        let speed = pages as f64 / seconds.max(0.001);
         fields.insert("pages_per_second".to_owned(), json!((speed * 10.0).round() / 10.0));
     }
     output::json(&line);
     match ended {
-        Ended::Completed if now.pages == 0 => bail!("no page was listed: {}", report::failures(&counts)),
+        Ended::Completed if pages == 0 => bail!("no page was listed: {}", report::failures(&outcomes)),
         Ended::Completed => Ok(()),
         Ended::Stopped => {
             output::note("the crawl was stopped; `web crawl` with its name goes on");

@@ -3,30 +3,35 @@ import { post } from "../../core/api.js";
 
 // Characters of one part: enough for nearly every document, quick to show.
 export const PART = 150000;
+// Characters that are shown after a cited range.
+const AFTER = 2000;
 const ANSWERS = 8;
 
 const target = ({ doc, url, capture }) => ({ ...(doc ? { doc_id: doc } : { canonical_url: url }), ...(capture ? { capture_id: capture } : {}) });
 
-// An older server knows no kept captures and reads the latest.
+// A cited version that is no longer kept is replaced by the latest one, with a warning.
 async function send(body, signal) {
   try {
     return await post("document", body, { signal });
   } catch (error) {
-    const isUnknown = error.code === "validation_error" && /capture_id/.test(`${error.message} ${JSON.stringify(error.details)}`);
-    if (!body.capture_id || !isUnknown) throw error;
-    const { capture_id: ignored, ...rest } = body;
-    return post("document", rest, { signal });
+    if (!body.capture_id || error.code !== "document_not_found") throw error;
+    const { capture_id: gone, ...rest } = body;
+    const latest = await post("document", rest, { signal });
+    const warning = { code: "stale_range", message: "the cited version is no longer kept", details: {} };
+    return { ...latest, warnings: [warning, ...(latest.warnings ?? [])] };
   }
 }
 
 export async function readDocument(params, signal) {
-  const body = { ...target(params), content: { max_chars: PART, include_offsets: true } };
+  // The first part reaches to the end of a cited range.
+  const chars = Math.max(PART, (Number(params.end) || 0) + AFTER);
+  const body = { ...target(params), content: { max_chars: chars, include_offsets: true } };
   if (params.fresh) body.max_age_seconds = 0;
   const full = await send(body, signal);
   const parts = { ...full, text: full.content?.text ?? "", chars: full.content?.char_count ?? 0, more: full.content?.truncated ?? false };
   if (!params.q || !full.content) return { ...parts, answers: [] };
   const selected = await send({ ...target(params), query: params.q, content: { selection: "query_relevant", max_passages: ANSWERS, include_offsets: true } }, signal);
-  return { ...parts, answers: selected.passages ?? [], warnings: [...(full.warnings ?? []), ...(selected.warnings ?? [])] };
+  return { ...parts, answers: selected.passages ?? [], warnings: [...(full.warnings ?? []), ...(selected.warnings ?? []).filter(({ code }) => code !== "stale_range")] };
 }
 
 // Returns the data with its next part.

@@ -7,7 +7,8 @@ import { Failure } from "../../parts/states.js";
 
 const DEPTHS = [["quick", "quick: seconds"], ["standard", "standard"], ["deep", "deep: many sources"]];
 const FORMATS = [["markdown", "markdown"], ["text", "plain text"], ["structured", "fields of a schema"]];
-const NUMBERS = [["max_searches", "Searches"], ["max_documents", "Documents"], ["max_seconds", "Seconds"], ["max_tokens", "Tokens"]];
+// Name, label, least and largest value.
+const NUMBERS = [["max_searches", "Searches", 1, 200], ["max_documents", "Documents", 0, 500], ["max_seconds", "Seconds", 1, 3600], ["max_tokens", "Tokens", 0, 5000000]];
 
 export function Form({ me, previous }) {
   const [form, setForm] = useState({ query: "", depth: "standard", format: "markdown", workspace: true, web: true, instructions: "", schema: "", fail: false });
@@ -19,7 +20,7 @@ export function Form({ me, previous }) {
     try {
       const created = await post("research", request(form, me, previous), { retries: 0 });
       setState({ busy: false, error: null });
-      navigate("research", { id: (created.run ?? created).research_id });
+      navigate("research", { id: created.research_id });
     } catch (error) {
       setState({ busy: false, error });
     }
@@ -37,7 +38,7 @@ export function Form({ me, previous }) {
       <div class="fields">
         <${SelectField} label="Depth" value=${form.depth} onValue=${set("depth")} options=${DEPTHS} />
         <${SelectField} label="Report" value=${form.format} onValue=${set("format")} options=${FORMATS} />
-        ${NUMBERS.map(([name, label]) => html`<${TextField} label=${`${label}, at most`} type="number" min="1" value=${form[name]} onValue=${set(name)} />`)}
+        ${NUMBERS.map(([name, label, min, max]) => html`<${TextField} label=${`${label}, at most`} type="number" min=${min} max=${max} value=${form[name]} onValue=${set(name)} />`)}
         <${Check} label="Fail if the budget is used up" checked=${form.fail} onValue=${set("fail")} />
       </div>
       ${form.format === "structured" && html`<${AreaField} label="JSON Schema" rows=${6} value=${form.schema} onValue=${set("schema")} spellcheck=${false} />`}
@@ -47,13 +48,21 @@ export function Form({ me, previous }) {
   </form>`;
 }
 
+function parsedSchema(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw Object.assign(new Error(`The schema is no JSON: ${error.message}`), { code: "validation_error" });
+  }
+}
+
 function request(form, me, previous) {
   const indexes = [form.workspace && "workspace", form.web && "web"].filter(Boolean);
   const body = { query: form.query.trim(), depth: form.depth, scope: { indexes } };
   if (form.workspace) body.scope.workspace_id = me.organization.organization_id;
   if (form.instructions.trim()) body.instructions = form.instructions.trim();
   if (form.format !== "markdown") body.output = { format: form.format };
-  if (form.format === "structured") body.output.schema = JSON.parse(form.schema);
+  if (form.format === "structured") body.output.schema = parsedSchema(form.schema);
   const budget = Object.fromEntries(NUMBERS.filter(([name]) => form[name]).map(([name]) => [name, Number(form[name])]));
   if (form.fail) budget.on_exceed = "fail";
   if (Object.keys(budget).length > 0) body.budget = budget;

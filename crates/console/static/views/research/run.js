@@ -4,6 +4,7 @@ import { get, stream } from "../../core/api.js";
 import { readEvents } from "../../core/events.js";
 
 const RETRY_MS = 1500;
+const REFRESH_MS = 1000;
 const TERMINAL = new Set(["completed", "failed", "cancelled"]);
 
 export const isOver = (run) => TERMINAL.has(run?.status);
@@ -35,9 +36,10 @@ export function useRun(id) {
 
 async function followRun(id, last, setState, signal) {
   const path = `research/${encodeURIComponent(id)}`;
+  let refreshed = 0;
   const refresh = async () => {
-    const body = await get(path, {}, { signal });
-    const run = body.run ?? body;
+    const run = await get(path, {}, { signal });
+    refreshed = Date.now();
     setState((old) => ({ ...old, run, error: null }));
     return run;
   };
@@ -54,7 +56,11 @@ async function followRun(id, last, setState, signal) {
     if (seen.has(sequence)) return;
     seen.add(sequence);
     setState((old) => ({ ...old, events: [...old.events, { ...body, kind: event.replace(/^research\./, ""), sequence }] }));
-    if (/\.(plan|completed|failed|cancelled)$/.test(event)) refresh().catch(() => {});
+    // Counters move with each step; one read a second follows them.
+    if (/\.(plan|completed|failed|cancelled)$/.test(event) || Date.now() - refreshed > REFRESH_MS) {
+      refreshed = Date.now();
+      refresh().catch(() => {});
+    }
   };
   let run = await refresh();
   while (!signal.aborted) {

@@ -11,12 +11,11 @@ function text(event) {
     case "created": return "Created";
     case "started": return "Started";
     case "plan": {
-      const questions = (event.questions ?? event.plan ?? []).map((item) => item.question ?? item);
-      return html`<span>Questions</span><ol class="small">${questions.map((question) => html`<li>${question}</li>`)}</ol>`;
+      return html`<span>Questions</span><ol class="small">${(event.questions ?? []).map((question) => html`<li>${question}</li>`)}</ol>`;
     }
-    case "search": return html`<span>Search: ${event.query}</span> <span class="soft small">${plural(event.hits ?? event.results ?? 0, "hit")}${event.new_sources !== undefined && `, ${count(event.new_sources)} new`}</span>`;
+    case "search": return html`<span>Search: ${event.query}</span> <span class="soft small">${plural(event.hits, "hit")}, ${count(event.new_sources)} new</span>`;
     case "document": return html`<span>${event.readable === false ? "Could not read" : "Read"} <a href=${href("read", source(event))}>${event.title || event.canonical_url}</a></span>${event.passages > 0 && html` <span class="soft small">${plural(event.passages, "passage")}</span>`}`;
-    case "note": return html`<q class="soft">${event.quote ?? event.text}</q>`;
+    case "note": return html`<q class="soft">${event.quote}</q>`;
     case "completed": return "Completed";
     case "failed": return "Failed";
     case "cancelled": return "Cancelled";

@@ -1,11 +1,13 @@
 // Research: start a run, watch its steps, read the report.
 import { html, useState } from "../../core/html.js";
 import { get, post, remove } from "../../core/api.js";
-import { ago, count, duration, plural } from "../../core/format.js";
+import { ago, count, duration, plural, time } from "../../core/format.js";
 import { useLoad } from "../../core/load.js";
+import { usePolling } from "../../core/poll.js";
 import { href, navigate } from "../../core/route.js";
 import { may } from "../../core/scopes.js";
 import { Confirm } from "../../parts/dialog.js";
+import { SelectField } from "../../parts/fields.js";
 import { Empty, Failure, Loaded, Loading } from "../../parts/states.js";
 import { Warnings } from "../../parts/warnings.js";
 import { Form } from "./form.js";
@@ -14,6 +16,7 @@ import { Steps } from "./steps.js";
 import { isOver, useRun } from "./run.js";
 
 const TONE = { completed: "is-good", failed: "is-bad", cancelled: "is-warn", queued: "is-accent", running: "is-accent" };
+const STATUSES = [["", "all"], ["queued", "queued"], ["running", "running"], ["completed", "completed"], ["failed", "failed"], ["cancelled", "cancelled"]];
 const chip = (status) => html`<span class=${`chip ${TONE[status] ?? ""}`}>${status}</span>`;
 
 export function Research({ params, me }) {
@@ -22,18 +25,29 @@ export function Research({ params, me }) {
 }
 
 function Overview({ params, me }) {
-  const load = useLoad((signal) => get("research", { limit: 50, cursor: params.cursor }, { signal }), [params.cursor]);
+  const { status, cursor } = params;
+  const load = useLoad((signal) => get("research", { limit: 50, status, cursor }, { signal }), [status, cursor]);
+  usePolling(load, load.data?.runs.some((run) => !isOver(run)) ?? false);
+  const choose = (value) => navigate("research", { status: value }, { replace: true });
   return html`
     <div class="stack tight"><h1>Research</h1><p class="lead">A run plans questions, searches and reads for some time, and writes a report. Every citation is a quote that was compared with its source.</p></div>
     ${may(me, "research:write") && html`<${Form} me=${me} />`}
-    <section class="card" aria-label="Runs"><h2>Runs</h2>
-      <${Loaded} load=${load} label="Reading the runs">${(data) => {
-        const list = data.runs ?? data.research ?? [];
-        return list.length === 0 ? html`<${Empty} title="There are no runs yet" />` : html`<ul class="plain runs">
-          ${list.map((run) => html`<li><div class="row">${chip(run.status)}<a class="grow" href=${href("research", { id: run.research_id })}>${run.query ?? run.research_id}</a><span class="soft small">${ago(run.created_at)}</span></div></li>`)}
-        </ul>${data.next_cursor && html`<p><a href=${href("research", { cursor: data.next_cursor })}>Older runs</a></p>`}`;
-      }}<//>
+    <section class="card stack" aria-label="Runs">
+      <div class="row spread"><h2>Runs</h2><${SelectField} label="Status" value=${status} onValue=${choose} options=${STATUSES} /></div>
+      <${Loaded} load=${load} label="Reading the runs">${(data) => html`
+        ${data.runs.length === 0 ? html`<${Empty} title=${status || cursor ? "There are no such runs" : "There are no runs yet"} />` : html`<ul class="plain runs">${data.runs.map((run) => html`<${Entry} key=${run.research_id} run=${run} />`)}</ul>`}
+        ${(cursor || data.next_cursor) && html`<p class="row">
+          ${cursor && html`<a href=${href("research", { status })}>Latest runs</a>`}
+          ${data.next_cursor && html`<a href=${href("research", { status, cursor: data.next_cursor })}>Older runs</a>`}
+        </p>`}`}<//>
     </section>`;
+}
+
+function Entry({ run }) {
+  const took = run.completed_at && run.started_at ? duration(new Date(run.completed_at) - new Date(run.started_at)) : "";
+  const facts = [run.stop_reason?.replaceAll("_", " "), took].filter(Boolean).map((fact) => `${fact} · `);
+  return html`<li><div class="row">${chip(run.status)}<a class="grow" href=${href("research", { id: run.research_id })}>${run.query}</a>
+    <span class="soft small">${facts}<span title=${time(run.created_at)}>${ago(run.created_at)}</span></span></div></li>`;
 }
 
 function Run({ id, me }) {
@@ -54,14 +68,14 @@ function Run({ id, me }) {
   });
   const mayWrite = may(me, "research:write");
   if (!run) return html`<h1>Research</h1>${error ? html`<${Failure} error=${error} retry=${reload} />` : html`<${Loading} label="Reading the run" />`}`;
-  const { progress = {}, plan = [] } = run;
-  const draft = events.filter(({ kind }) => kind === "output_delta").map(({ text, delta }) => text ?? delta ?? "").join("");
+  const { progress, plan } = run;
+  const draft = events.filter(({ kind }) => kind === "output_delta").map(({ text }) => text).join("");
   const output = isOver(run) ? run.output : null;
   return html`
     <div class="head">
-      <div class="stack tight"><p class="small"><a href=${href("research")}>All runs</a></p><h1>${run.query ?? "Research"}</h1>
+      <div class="stack tight"><p class="small"><a href=${href("research")}>All runs</a></p><h1>${run.query}</h1>
         <p class="row" role="status">${chip(run.status)}${run.stop_reason && html`<span class="soft small">${run.stop_reason.replaceAll("_", " ")}</span>`}
-          <span class="soft small">${[progress.phase && !isOver(run) && progress.phase, plural(progress.searches ?? 0, "search", "searches"), `${count(progress.documents_read)} read`, `${count(progress.passages_kept)} kept`, duration(progress.elapsed_ms)].filter(Boolean).join(" · ")}</span></p></div>
+          <span class="soft small">${[progress.phase && !isOver(run) && progress.phase, plural(progress.searches, "search", "searches"), `${count(progress.documents_read)} read`, `${count(progress.passages_kept)} kept`, duration(progress.elapsed_ms)].filter(Boolean).join(" · ")}</span></p></div>
       ${mayWrite && html`<div class="row">${isOver(run) ? html`<button type="button" class="small-button danger" onClick=${() => setAsked(true)}>Delete</button>` : html`<button type="button" class="small-button" onClick=${act(() => post(`research/${encodeURIComponent(id)}/cancel`))}>Cancel</button>`}</div>`}
     </div>
     <${Warnings} list=${run.warnings} />

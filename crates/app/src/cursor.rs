@@ -1,5 +1,5 @@
-//! Cursors of paged lists: the name after which the next page begins. A place rather than a number, so that files that are added or
-//! deleted meanwhile neither shift nor repeat others.
+//! Cursors of paged lists: the name or id after which the next page begins. A place rather than a number, so that entries that are
+//! added or deleted meanwhile neither shift nor repeat others.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,6 +16,7 @@ const CHECKSUM_BYTES: usize = 4;
 pub enum List {
     Files,
     Outcomes,
+    WebPages,
 }
 
 impl List {
@@ -23,6 +24,7 @@ impl List {
         match self {
             List::Files => b'f',
             List::Outcomes => b'o',
+            List::WebPages => b'w',
         }
     }
 }

@@ -1,0 +1,4 @@
+//! Crawls and pages of the shared web index.
+
+mod crawls;
+mod pages;
