@@ -18,6 +18,7 @@ mod logging;
 mod memory;
 mod metrics;
 mod output;
+mod role;
 mod sandbox;
 mod storage_keys;
 mod tokens;

@@ -36,6 +36,7 @@ mod oauth;
 mod quickstart;
 mod reranking;
 mod restored;
+mod roles;
 mod runs;
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -1,5 +1,7 @@
 //! `serve`: runs the service until SIGTERM or SIGINT.
 
+mod background;
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +14,7 @@ use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use connections::Connections;
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
-use ingest::{Ownership, Supervisor};
+use ingest::Supervisor;
 use model::{Clock, SystemClock};
 use settings::Settings;
 use tokio::net::TcpSocket;
@@ -20,8 +22,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
-use crate::{actor, banner, crawls, data_folder, descriptors, disk, logging, metrics, sandbox};
+use crate::compose::{self, EmbeddedStorage, OpenedIndex};
+use crate::role::Role;
+use crate::{actor, banner, data_folder, descriptors, disk, logging, metrics, sandbox};
+use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -32,7 +36,8 @@ const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 /// Connections that the system keeps until they are accepted. Beyond them it drops first packets, which clients repeat after a second.
 const BACKLOG: u32 = 4_096;
 
-pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
+pub async fn run(settings: Settings, print_key: bool, role: Role) -> anyhow::Result<()> {
+    role.check(&settings)?;
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
@@ -71,30 +76,18 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         }
     }
     blobs.prepare().await.context("preparing object storage")?;
-    let mut runner = None;
-    if let Some(index) = &index {
-        take_over_runs(&store, index).await?;
-        if index.ownership == Ownership::Exclusive {
-            // Requeues lost or damaged parts of the embedded index before the first search.
-            index.feeder.restore().await?;
-        }
-        let created = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
-        let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&created));
-        let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
-        tasks.push(supervisor.spawn("feeder", move || {
-            let (feeder, stop) = (Arc::clone(&feeder), stop_feeder.clone());
-            async move { feeder.work(stop).await }
-        }));
-        tasks.push(supervisor.spawn("runner", move || Arc::clone(&working).work(stop_runner.clone())));
-        runner = Some(created);
-    }
     let webhooks = compose::webhook_sender(&settings)?;
-    let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
-    tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
-    if settings.crawl.enabled {
-        let crawler = crawls::crawler(&settings, &store, &extractor, None).await?;
-        let stop_crawler = stop.clone();
-        tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
+    let mut runner = None;
+    if role.works() {
+        let shared = Shared { settings: &settings, store: &store, blobs: &blobs, extractor: &extractor };
+        let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
+        if let Some(index) = &index {
+            runner = Some(background.index(&shared, index).await?);
+        }
+        background.deliver_webhooks(&shared, &webhooks);
+        if settings.crawl.enabled {
+            background.crawl(&shared).await?;
+        }
     }
     let limiter = compose::limiter(&settings)?;
     let app = Arc::new(App::new(Parts {
@@ -113,21 +106,26 @@ pub async fn run(settings: Settings, print_key: bool) -> anyhow::Result<()> {
         host_checks: vec![disk_check(&settings), sandbox::host_check(workers.report)],
         free_space,
         supervisor: supervisor.clone(),
+        upkeep: role.works(),
         options: options(&settings),
     }));
     let research = compose::research(&settings, &app, &store, &webhooks)?;
-    if index.is_some() {
-        let (working, stop_research) = (Arc::clone(&research), stop.clone());
-        tasks.push(supervisor.spawn("research", move || Arc::clone(&working).work(stop_research.clone())));
+    if role.works() && index.is_some() {
+        let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
+        background.research(&research);
     }
+    let public = if role.serves_requests() { Some(listen("server.bind", settings.server.bind)?) } else { None };
     let listeners = Listeners {
-        public: listen("server.bind", settings.server.bind)?,
+        public,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
     let mut servers =
         http_actix::serve(Arc::clone(&app), research, limiter, &http_options(&settings, &plan, metrics), listeners)?;
-    tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
-    first_start(&settings, &store, print_key).await?;
+    let address = role.serves_requests().then(|| tracing::field::display(settings.server.bind));
+    tracing::info!(role = role.as_str(), address, operations = %settings.operations.bind, "listening");
+    if role.serves_requests() {
+        first_start(&settings, &store, print_key).await?;
+    }
     let failure = tokio::select! {
         () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
@@ -174,21 +172,6 @@ fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsT
         clock: Arc::new(SystemClock),
         metrics: Some(metrics),
     }
-}
-
-/// Expires the run leases of a crashed process at once if no other process can hold them.
-async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
-    if index.ownership == Ownership::Exclusive {
-        let taken = store.expire_run_leases().await?;
-        if taken > 0 {
-            tracing::info!(runs = taken, "resuming interrupted indexing runs");
-        }
-        let taken = store.expire_research_leases().await?;
-        if taken > 0 {
-            tracing::info!(runs = taken, "resuming interrupted research runs");
-        }
-    }
-    Ok(())
 }
 
 fn options(settings: &Settings) -> Options {
