@@ -48,6 +48,7 @@ fn describe() {
     describe_counter!("retrieval_task_panics_total", "Panics of background tasks, by task.");
     unlabelled("retrieval_searches_refunded_total", "Failed searches that were refunded.");
     unlabelled("retrieval_searches_unrecorded_total", "Searches answered before their record was written.");
+    describe_counter!("retrieval_rejected_credentials_total", "Rejected credentials, by reason.");
     describe_counter!("retrieval_overloaded_total", "Requests refused because of their wait, by kind of work.");
     describe_gauge!("retrieval_outbox_entries", "Document changes that wait for a search index, by index.");
     describe_gauge!("retrieval_outbox_age_seconds", Unit::Seconds, "Age of the oldest waiting change, by index.");

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::listener::{ListenerOptions, listen};
-use crate::request_metrics;
+use crate::{rejections, request_metrics};
 use crate::{Options, State, create_app, create_operations_app};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
@@ -66,6 +66,7 @@ pub fn serve(
         configured => configured,
     };
     request_metrics::register();
+    rejections::register();
     let state = web::Data::new(State::new(app, research, limiter, options));
     let public_options = ListenerOptions {
         connections: Connections::new("api", options.connections.clone()),

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base_url::Published;
 use crate::mcp::{Origins, ProtectedResource};
 use crate::memory::{Memory, MemoryLimits};
+use crate::rejections::Rejections;
 use crate::skill_files::SkillFiles;
 use crate::static_file::StaticFile;
 
@@ -39,6 +40,10 @@ pub struct Options {
     pub paces: Paces,
     pub memory: MemoryLimits,
     pub clock: Arc<dyn Clock>,
+    /// One log line per request of the public listener.
+    pub access_log: bool,
+    /// Rejected credentials per minute and source address, beyond which further ones are refused unchecked; 0 for no limit.
+    pub rejected_per_minute: u32,
     /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
 }
@@ -68,6 +73,8 @@ pub struct State {
     pub(crate) research: Arc<Research>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) access_log: bool,
+    pub(crate) rejections: Rejections,
     pub(crate) metrics: Option<MetricsText>,
     /// Runtime of the use cases.
     pub(crate) runtime: Handle,
@@ -95,6 +102,8 @@ impl State {
             research,
             limiter,
             clock: options.clock.clone(),
+            access_log: options.access_log,
+            rejections: Rejections::new(options.rejected_per_minute, options.connections.trusted.clone()),
             metrics: options.metrics.clone(),
             runtime: Handle::current(),
             memory: Memory::new(&options.memory),

@@ -141,6 +141,8 @@ pub struct RateLimit {
     pub url: Secret,
     pub on_failure: OnFailure,
     pub default_rps: u32,
+    /// 0: no limit.
+    pub rejected_per_minute: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
@@ -369,4 +371,6 @@ pub enum LogFormat {
 pub struct Log {
     pub filter: String,
     pub format: LogFormat,
+    /// One line per request.
+    pub access: bool,
 }

@@ -32,6 +32,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("models", &[]),
     ("rate-limit", &[]),
     ("connections", &[]),
+    // Read by the edge, sent by adapters.
+    ("trace-context", &[]),
     ("console", &[]),
     ("s3-server", &["connections"]),
     ("settings", &[]),
@@ -111,6 +113,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "research",
             "retrieval-core",
             "skills",
+            "trace-context",
         ],
     ),
     ("xtask", &["api-types", "openapi"]),

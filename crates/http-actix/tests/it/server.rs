@@ -61,6 +61,8 @@ async fn start_with(Limited { connections, paces, memory }: Limited) -> Served {
         paces,
         memory,
         clock: Arc::new(SystemClock),
+        access_log: true,
+        rejected_per_minute: 5,
         metrics: None,
     };
     // Use cases run on the runtime that the server is started on.

@@ -170,6 +170,8 @@ fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsT
         paces: http_actix::Paces::default(),
         memory: http_actix::MemoryLimits::default(),
         clock: Arc::new(SystemClock),
+        access_log: settings.log.access,
+        rejected_per_minute: settings.rate_limit.rejected_per_minute,
         metrics: Some(metrics),
     }
 }
