@@ -3,6 +3,7 @@
 mod actor;
 mod archive;
 mod banner;
+mod certificates;
 mod cli;
 mod commands;
 mod compose;

@@ -75,6 +75,7 @@ pub fn serve(
         head_timeout: HEAD_TIMEOUT,
         reading: options.paces.reading,
         drain: options.drain,
+        tls: options.tls.clone(),
     };
     let limits = Limits { connections: OPERATIONS_CONNECTIONS, per_address: 0, trusted: vec![] };
     let operations_options = ListenerOptions {
@@ -82,6 +83,7 @@ pub fn serve(
         workers: 1,
         keep_alive: OPERATIONS_KEEP_ALIVE,
         drain: Duration::from_secs(1),
+        tls: None,
         ..public_options.clone()
     };
     let stopping = state.stopping.clone();

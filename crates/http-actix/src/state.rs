@@ -7,6 +7,7 @@ use connections::{Limits, Pace};
 use model::Clock;
 use rate_limit::RateLimiter;
 use research::Research;
+use server_tls::ServerTls;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,8 @@ pub struct Options {
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
     pub drain: Duration,
+    /// TLS of the public listener; `None` for plain HTTP.
+    pub tls: Option<Arc<ServerTls>>,
     /// Limits of the public listener's connections.
     pub connections: Limits,
     /// Least speeds of clients.

@@ -43,7 +43,11 @@ pub struct Settings {
 pub struct Server {
     #[serde(deserialize_with = "parse::socket_address")]
     pub bind: SocketAddr,
+    /// Base URL of the API, `https` if this server has a certificate.
     pub public_url: String,
+    /// PEM file; empty: plain HTTP.
+    pub tls_cert: String,
+    pub tls_key: String,
     /// 0: one per CPU, at most 8.
     pub workers: u16,
     pub request_timeout_ms: u64,

@@ -35,7 +35,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Read by the edge, sent by adapters.
     ("trace-context", &[]),
     ("console", &[]),
-    ("s3-server", &["connections"]),
+    ("server-tls", &[]),
+    ("s3-server", &["connections", "server-tls"]),
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
@@ -112,6 +113,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "rate-limit",
             "research",
             "retrieval-core",
+            "server-tls",
             "skills",
             "trace-context",
         ],

@@ -46,6 +46,7 @@ mod signing;
 mod tenant_routes;
 mod tenants;
 mod upgrades;
+mod tls;
 mod uploads;
 mod usage;
 mod web;

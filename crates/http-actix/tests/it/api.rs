@@ -75,6 +75,7 @@ impl Api {
             oauth_issuer,
             workers: 1,
             drain: Duration::from_secs(1),
+            tls: None,
             connections: Limits { connections: 16, per_address: 0, trusted: vec![] },
             paces: Paces::default(),
             memory: MemoryLimits::default(),

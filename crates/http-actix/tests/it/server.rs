@@ -57,6 +57,7 @@ async fn start_with(Limited { connections, paces, memory }: Limited) -> Served {
         oauth_issuer: None,
         workers: 2,
         drain: Duration::from_secs(5),
+        tls: None,
         connections: Limits { connections, per_address: 0, trusted: vec![] },
         paces,
         memory,

@@ -16,6 +16,7 @@ use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
 use ingest::Supervisor;
 use model::{Clock, SystemClock};
+use server_tls::ServerTls;
 use settings::Settings;
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -24,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, OpenedIndex};
 use crate::role::Role;
-use crate::{actor, banner, data_folder, descriptors, disk, logging, metrics, sandbox};
+use crate::{actor, banner, certificates, data_folder, descriptors, disk, logging, metrics, sandbox};
 use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
@@ -41,6 +42,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role) -> anyhow::Res
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
+    let tls = certificates::load(&settings)?.map(Arc::new);
     let plan = descriptors::plan(&settings, descriptors::limit())?;
     if plan.lowered_by.is_some() {
         tracing::warn!("{plan}");
@@ -67,11 +69,11 @@ pub async fn run(settings: Settings, print_key: bool, role: Role) -> anyhow::Res
     let (blobs, embedded_storage) = compose::storage(&settings, &free_space).await?;
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
     if let Some(EmbeddedStorage { server, public, internal }) = embedded_storage {
-        for (listener, connections) in [
-            (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage))),
-            (internal, compose::internal_connections()),
+        for (listener, connections, tls) in [
+            (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage)), tls.clone()),
+            (internal, compose::internal_connections(), None),
         ] {
-            let (server, stop) = (server.clone(), stop.clone());
+            let (server, stop) = (server.clone().over(tls), stop.clone());
             tasks.push(tokio::spawn(server.serve(listener, connections, async move { stop.cancelled().await })));
         }
     }
@@ -119,8 +121,12 @@ pub async fn run(settings: Settings, print_key: bool, role: Role) -> anyhow::Res
         public,
         operations: listen("operations.bind", settings.operations.bind)?,
     };
-    let mut servers =
-        http_actix::serve(Arc::clone(&app), research, limiter, &http_options(&settings, &plan, metrics), listeners)?;
+    if let Some(tls) = &tls {
+        let (tls, stop) = (Arc::clone(tls), stop.clone());
+        tasks.push(supervisor.spawn("certificates", move || certificates::watch(Arc::clone(&tls), stop.clone())));
+    }
+    let http_options = http_options(&settings, &plan, metrics, tls);
+    let mut servers = http_actix::serve(Arc::clone(&app), research, limiter, &http_options, listeners)?;
     let address = role.serves_requests().then(|| tracing::field::display(settings.server.bind));
     tracing::info!(role = role.as_str(), address, operations = %settings.operations.bind, "listening");
     if role.serves_requests() {
@@ -159,8 +165,14 @@ fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     bind().with_context(|| format!("{setting}: listening on `{address}`"))
 }
 
-fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsText) -> http_actix::Options {
+fn http_options(
+    settings: &Settings,
+    plan: &descriptors::Plan,
+    metrics: MetricsText,
+    tls: Option<Arc<ServerTls>>,
+) -> http_actix::Options {
     http_actix::Options {
+        tls,
         public_url: settings.server.public_url.clone(),
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
         oauth_issuer: Some(settings.auth.oauth.issuer.clone()).filter(|issuer| !issuer.is_empty()),
