@@ -43,6 +43,11 @@ pub fn problem(tls: &ServerTls) -> Option<String> {
     tls.problem(now())
 }
 
+/// Returns true if clients refuse the certificate at this time.
+pub fn is_unusable(tls: &ServerTls) -> bool {
+    !tls.is_valid_at(now())
+}
+
 fn now() -> Duration {
     Duration::from_millis(u64::try_from(SystemClock.now().as_millis()).unwrap_or(0))
 }

@@ -15,6 +15,7 @@ mod disk;
 mod draft;
 mod files;
 mod folder_permissions;
+mod last_backup;
 mod logging;
 mod memory;
 mod metrics;

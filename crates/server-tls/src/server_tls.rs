@@ -122,6 +122,11 @@ impl ServerTls {
         validity(&self.current.get()).map(|validity| validity.end)
     }
 
+    /// Returns true if the certificate is within its time of validity. `now` counts from the Unix epoch.
+    pub fn is_valid_at(&self, now: Duration) -> bool {
+        validity(&self.current.get()).is_some_and(|validity| (validity.begin..validity.end).contains(&now))
+    }
+
     /// Returns the problem of a pair with which clients do not, or soon will not, connect. `now` counts from the Unix epoch.
     pub fn problem(&self, now: Duration) -> Option<String> {
         let file = self.files.certificate.display();
