@@ -37,7 +37,8 @@ pub fn read(settings: &Settings) -> LastBackup {
         Ok(Location::Sqlite(_)) => {}
         Ok(Location::Postgres(_)) | Err(_) => return LastBackup::OfDatabase,
     }
-    let milliseconds = fs::read_to_string(path(settings)).and_then(|text| text.trim().parse().map_err(io::Error::other));
+    let milliseconds =
+        fs::read_to_string(path(settings)).and_then(|text| text.trim().parse().map_err(io::Error::other));
     milliseconds.map_or(LastBackup::None, |milliseconds| LastBackup::At(Timestamp::from_millis(milliseconds)))
 }
 

@@ -28,7 +28,13 @@ pub fn start(settings: &Log) -> anyhow::Result<()> {
         }
         LogFormat::Json => {
             // A line has one span at most: that of its request.
-            builder.json().flatten_event(true).with_span_list(false).with_ansi(false).with_writer(std::io::stderr).init();
+            builder
+                .json()
+                .flatten_event(true)
+                .with_span_list(false)
+                .with_ansi(false)
+                .with_writer(std::io::stderr)
+                .init();
         }
     }
     std::panic::set_hook(Box::new(log_panic));

@@ -82,9 +82,7 @@ async fn authenticate(
         ErrorCode::MissingApiKey => rejections.reject_missing(),
         _ => rejections.reject(source, None, state.now()),
     })?;
-    rejections
-        .permit(source, &token, state.now())
-        .map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
+    rejections.permit(source, &token, state.now()).map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
     match state.app.authenticate(&token).await? {
         Some(viewer) => {
             rejections.accept(source, &token);

@@ -41,7 +41,6 @@ impl Published {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::Published;

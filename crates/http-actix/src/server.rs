@@ -15,8 +15,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::listener::{ListenerOptions, listen};
-use crate::{rejections, request_metrics};
 use crate::{Options, State, create_app, create_operations_app};
+use crate::{rejections, request_metrics};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
 /// with searches.
@@ -88,9 +88,8 @@ pub fn serve(
     };
     let stopping = state.stopping.clone();
     let public_state = state.clone();
-    let public = listeners.public.map(|listener| {
-        listen(listener, &public_options, move || create_app(public_state.clone()))
-    });
+    let public =
+        listeners.public.map(|listener| listen(listener, &public_options, move || create_app(public_state.clone())));
     let operations = listen(listeners.operations, &operations_options, move || create_operations_app(state.clone()))?;
     let servers = public.transpose()?.into_iter().chain([operations]);
     Ok(Running { servers: servers.map(|server| (server.handle(), tokio::spawn(server))).collect(), stopping })

@@ -10,9 +10,13 @@ pub enum CertificateError {
         #[source]
         source: io::Error,
     },
-    #[error("`{path}` has no certificate: it must be a PEM file with the certificate of the server and then those of its issuers")]
+    #[error(
+        "`{path}` has no certificate: it must be a PEM file with the certificate of the server and then those of its issuers"
+    )]
     NoCertificate { path: PathBuf },
-    #[error("`{path}` has no private key: it must be a PEM file with one key that is not encrypted (PKCS#8, PKCS#1 or SEC1)")]
+    #[error(
+        "`{path}` has no private key: it must be a PEM file with one key that is not encrypted (PKCS#8, PKCS#1 or SEC1)"
+    )]
     NoKey { path: PathBuf },
     #[error("`{path}` is not a valid PEM file: {reason}")]
     Malformed { path: PathBuf, reason: String },

@@ -48,7 +48,8 @@ impl PairFiles {
         let chain = self.chain(&contents.certificate)?;
         let key = self.key(&contents.key)?;
         let key = provider.key_provider.load_private_key(key);
-        let key = key.map_err(|error| CertificateError::UnusableKey { path: self.key.clone(), reason: error.to_string() })?;
+        let key =
+            key.map_err(|error| CertificateError::UnusableKey { path: self.key.clone(), reason: error.to_string() })?;
         let pair = CertifiedKey::new(chain, key);
         match pair.keys_match() {
             Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => Ok(pair),

@@ -137,7 +137,9 @@ impl ServerTls {
         if now >= validity.end {
             Some(format!("the certificate in `{file}` expired {} days ago: renew it", days(now - validity.end)))
         } else if now < validity.begin {
-            Some(format!("the certificate in `{file}` is not valid yet: compare the clocks of this machine and its issuer"))
+            Some(format!(
+                "the certificate in `{file}` is not valid yet: compare the clocks of this machine and its issuer"
+            ))
         } else if validity.end - now < RENEW_BEFORE {
             Some(format!("the certificate in `{file}` expires in {} days: renew it", days(validity.end - now)))
         } else {

@@ -44,13 +44,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("web-providers", &["model", "retrieval-core"]),
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
-    ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
+    ("engine-meilisearch", &["engine", "model", "retrieval-core", "trace-context"]),
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
-    ("models-http", &["models"]),
+    ("models-http", &["models", "trace-context"]),
     ("web-providers-http", &["model", "web-providers"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
-    ("webhooks", &["docstore", "fetcher", "model"]),
+    ("webhooks", &["docstore", "fetcher", "model", "trace-context"]),
     // Use cases.
     (
         "ingest",
@@ -66,6 +66,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "file-types",
             "model",
             "retrieval-core",
+            // Runs are traces.
+            "trace-context",
             // Events of runs.
             "webhooks",
         ],
@@ -95,7 +97,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // Research runs: their steps are use cases.
-    ("research", &["app", "docstore", "error-causes", "model", "models", "retrieval-core", "webhooks"]),
+    (
+        "research",
+        &["app", "docstore", "error-causes", "model", "models", "retrieval-core", "trace-context", "webhooks"],
+    ),
     // The edge.
     (
         "http-actix",

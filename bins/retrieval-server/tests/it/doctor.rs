@@ -107,7 +107,12 @@ fn each_missing_dependency_fails_with_a_hint() {
             "storage",
             "storage.endpoint",
         ),
-        (format!("[rate_limit]\nbackend = \"redis\"\nurl = \"redis://{nobody}\"\n"), "", "rate_limit", "rate_limit.url"),
+        (
+            format!("[rate_limit]\nbackend = \"redis\"\nurl = \"redis://{nobody}\"\n"),
+            "",
+            "rate_limit",
+            "rate_limit.url",
+        ),
         (
             format!("[auth.oauth]\nissuer = \"i\"\naudience = \"a\"\njwks_url = \"http://{nobody}/keys\"\n"),
             "",

@@ -62,7 +62,10 @@ fn each_request_has_one_line_without_content_and_keys() {
     for ((route, status, organization), reply) in expected.into_iter().zip(replies) {
         let line = lines.iter().find(|line| line["request_id"] == reply.header("x-request-id").unwrap());
         let line = line.unwrap_or_else(|| panic!("{route} is not in {lines:#?}"));
-        assert_eq!((&line["route"], &line["status"], &line["organization_id"]), (&json!(route), &json!(status), organization));
+        assert_eq!(
+            (&line["route"], &line["status"], &line["organization_id"]),
+            (&json!(route), &json!(status), organization)
+        );
         assert_eq!(line["bytes"], reply.text.len(), "{line}");
         assert!(line["duration_ms"].as_f64().is_some_and(|duration| duration > 0.0), "{line}");
     }

@@ -96,7 +96,8 @@ fn api_and_uploads_speak_https() {
     let url = signed["url"].as_str().unwrap();
     let path = url.strip_prefix(&format!("https://{}", server.storage_address())).unwrap_or_else(|| panic!("{url}"));
     let storage = server.storage_address();
-    let upload = format!("PUT {path} HTTP/1.1\r\nHost: {storage}\r\nConnection: close\r\nContent-Length: 5\r\n\r\ntides");
+    let upload =
+        format!("PUT {path} HTTP/1.1\r\nHost: {storage}\r\nConnection: close\r\nContent-Length: 5\r\n\r\ntides");
     let uploaded = send(&storage, &pair, &upload).unwrap();
     assert!(uploaded.starts_with("HTTP/1.1 200 "), "{uploaded}");
     let listed = json_of(&send(&address, &pair, &request("GET /v1/files", &address, key, "")).unwrap());

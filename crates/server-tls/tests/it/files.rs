@@ -20,7 +20,11 @@ fn faults_are_named_with_their_file() {
         ("cert.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "cannot be used"),
         ("key.pem", "no key", "has no private key"),
         ("key.pem", &ours.certificate, "has no private key"),
-        ("key.pem", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n", "not encrypted"),
+        (
+            "key.pem",
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
+            "not encrypted",
+        ),
         ("key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "cannot be used"),
         ("key.pem", &other.key, "does not belong"),
     ] {

@@ -135,7 +135,8 @@ pub async fn rate_limit(settings: &Settings) -> Option<Finding> {
 
 /// Ranks one text. A failure is a warning, since searches work without the model.
 pub async fn reranker(settings: &Settings) -> Option<Finding> {
-    let (check, hint) = ("reranker", "compare `rerank.url`, `rerank.model` and `rerank.api_key` with a running endpoint");
+    let (check, hint) =
+        ("reranker", "compare `rerank.url`, `rerank.model` and `rerank.api_key` with a running endpoint");
     let model = match compose::second_stage(settings) {
         Ok(SecondStage::Model(model)) => model,
         Ok(SecondStage::Lexical | SecondStage::None) => return None,
@@ -192,7 +193,9 @@ pub async fn web_providers(settings: &Settings) -> Vec<Finding> {
     let findings = providers.into_iter().map(async |setup| {
         let name = setup.provider.name();
         match tokio::time::timeout(TIMEOUT, setup.provider.search(&query, SystemClock.now())).await {
-            Ok(Ok(response)) => Finding::pass(check, format!("{name} responds with {} results", response.results.len())),
+            Ok(Ok(response)) => {
+                Finding::pass(check, format!("{name} responds with {} results", response.results.len()))
+            }
             Ok(Err(error)) => Finding::warn(check, format!("{name}: {error}"), hint),
             Err(_) => Finding::warn(check, format!("{name}: no answer within {TIMEOUT:?}"), hint),
         }

@@ -56,7 +56,8 @@ pub fn free_space(settings: &Settings) -> Finding {
 /// Compares the connections with the limit of file descriptors of this command, which a server of another user or a
 /// service manager may not share.
 pub fn connections(settings: &Settings) -> Finding {
-    let (check, hint) = ("connections", "raise the limit of file descriptors: `ulimit -n`, or `LimitNOFILE=` of systemd");
+    let (check, hint) =
+        ("connections", "raise the limit of file descriptors: `ulimit -n`, or `LimitNOFILE=` of systemd");
     match descriptors::plan(settings, descriptors::limit()) {
         Ok(plan) if plan.lowered_by.is_none() => Finding::pass(check, plan.to_string()),
         Ok(plan) => Finding::warn(check, plan.to_string(), hint),

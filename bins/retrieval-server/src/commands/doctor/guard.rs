@@ -27,7 +27,10 @@ const PRIVATE: [&str; 9] = [
 pub async fn check(settings: &Settings) -> Finding {
     let check = "address_guard";
     let hint = "open single hosts only: every organization can send requests there";
-    let opened = [("fetch.allow_networks", &settings.fetch.allow_networks), ("webhooks.allow_networks", &settings.webhooks.allow_networks)];
+    let opened = [
+        ("fetch.allow_networks", &settings.fetch.allow_networks),
+        ("webhooks.allow_networks", &settings.webhooks.allow_networks),
+    ];
     let opened: Vec<String> = opened.into_iter().filter_map(|(key, networks)| opened_by(key, networks)).collect();
     let probe = async {
         // By name, through the resolver and the whole fetcher.

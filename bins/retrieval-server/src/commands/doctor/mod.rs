@@ -54,11 +54,7 @@ async fn all(settings: &Settings) -> Vec<Finding> {
 }
 
 /// Turns an error and a timeout of a check into a failure with a hint.
-async fn within(
-    check: &'static str,
-    hint: &str,
-    finding: impl Future<Output = anyhow::Result<Finding>>,
-) -> Finding {
+async fn within(check: &'static str, hint: &str, finding: impl Future<Output = anyhow::Result<Finding>>) -> Finding {
     match tokio::time::timeout(TIMEOUT, finding).await {
         Ok(Ok(finding)) => finding,
         Ok(Err(error)) => Finding::fail(check, format!("{error:#}"), hint),

@@ -117,10 +117,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role) -> anyhow::Res
         background.research(&research);
     }
     let public = if role.serves_requests() { Some(listen("server.bind", settings.server.bind)?) } else { None };
-    let listeners = Listeners {
-        public,
-        operations: listen("operations.bind", settings.operations.bind)?,
-    };
+    let listeners = Listeners { public, operations: listen("operations.bind", settings.operations.bind)? };
     if let Some(tls) = &tls {
         let (tls, stop) = (Arc::clone(tls), stop.clone());
         tasks.push(supervisor.spawn("certificates", move || certificates::watch(Arc::clone(&tls), stop.clone())));

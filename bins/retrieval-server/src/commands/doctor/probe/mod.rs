@@ -35,7 +35,7 @@ struct Problem {
 
 /// Returns a client of endpoints of the operator.
 pub fn http_client() -> anyhow::Result<Client> {
-    Ok(Client::builder().timeout(ANSWER).redirect(reqwest::redirect::Policy::none()).build()?)
+    Ok(Client::builder().timeout(ANSWER).no_proxy().redirect(reqwest::redirect::Policy::none()).build()?)
 }
 
 pub async fn check(settings: &Settings) -> Vec<Finding> {
@@ -101,7 +101,11 @@ async fn probe(settings: &Settings, base: &str) -> anyhow::Result<Vec<Finding>> 
     };
     if !removed {
         let hint = "start an instance that works (`--role all` or `worker`)";
-        findings.push(Finding::warn("removal", "the organizations of the check are deleted, but their data is left", hint));
+        findings.push(Finding::warn(
+            "removal",
+            "the organizations of the check are deleted, but their data is left",
+            hint,
+        ));
     }
     Ok(findings)
 }
