@@ -31,7 +31,8 @@ where
     let exchange = Rc::new(Exchange::begin(request.headers()));
     request.extensions_mut().insert(Rc::clone(&exchange));
     // At the highest level, so that a filter which permits a line permits its span, too.
-    let span = tracing::error_span!("request", request_id = %exchange.request_id, trace_id = exchange.trace.trace_id());
+    let span =
+        tracing::error_span!("request", request_id = %exchange.request_id, trace_id = %exchange.trace.trace_id());
     let mut line = enabled.then(|| Line::begin(exchange));
     let serving = service.call(request);
     async move {
@@ -77,7 +78,7 @@ impl Drop for Line {
         tracing::info!(
             target: "access",
             request_id = %exchange.request_id,
-            trace_id = exchange.trace.trace_id(),
+            trace_id = %exchange.trace.trace_id(),
             route,
             status,
             duration_ms,

@@ -54,8 +54,6 @@ fn installation_without_a_server_passes_with_warnings() {
 
 fn running_server_passes_and_keeps_no_trace(database: Database) {
     let server = Server::start(database);
-    let client = server.tenant("acme");
-    let before = client.get("/v1/usage").ok()["totals"].clone();
     let done = server.command(&["doctor", "--json"]);
     assert_eq!(done.code(), Some(0), "{done:#?}");
     let no_backup = [("backup", "warn")];
@@ -65,10 +63,10 @@ fn running_server_passes_and_keeps_no_trace(database: Database) {
             let left = (&organization["state"], &organization["files"], &organization["documents"]);
             assert_eq!(left, (&json!("deleted"), &json!(0), &json!(0)), "{organization}");
             let id = organization["organization_id"].as_str().unwrap();
-            assert_eq!(server.command(&["admin", "balance", "ledger", "--org", id]).lines(), [] as [Value; 0]);
+            let ledger = server.command(&["admin", "balance", "ledger", "--org", id]);
+            assert!(ledger.stderr.contains("has no balance"), "{ledger:#?}");
         }
     }
-    assert_eq!(client.get("/v1/usage").ok()["totals"]["requests"], before["requests"].as_i64().unwrap() + 1);
 }
 
 /// The steps fail, and the organizations are deleted nevertheless.

@@ -43,7 +43,7 @@ fn each_request_has_one_line_without_content_and_keys() {
     let file = client.get("/v1/files/secret-name.txt");
     let listed = client.get("/v1/usage?from=yesterday");
     let unknown = client.with_key(Some("rk_wrong_walrus")).get("/v1/files");
-    let docs = client.with_key(None).get("/schemas/SearchRequest.json?walrus");
+    let docs = client.with_key(None).get("/docs?walrus");
     let nowhere = client.with_key(None).get("/walrus");
     let replies = [&found, &file, &listed, &unknown, &docs, &nowhere];
     let lines = until("all lines", Duration::from_secs(10), || {
@@ -55,7 +55,7 @@ fn each_request_has_one_line_without_content_and_keys() {
         ("GET /v1/files/{name}", 404, &organization),
         ("GET /v1/usage", 400, &organization),
         ("GET /v1/files", 401, &Value::Null),
-        ("GET /schemas/{file}", 200, &Value::Null),
+        ("GET /docs", 200, &Value::Null),
         ("(unmatched)", 404, &Value::Null),
     ];
     assert_eq!(lines.len(), expected.len(), "{lines:#?}");
