@@ -74,7 +74,7 @@ impl Drop for Line {
         let Self { exchange, started, path, status, bytes } = self;
         let route = exchange.route().or(path.as_deref()).unwrap_or(UNMATCHED);
         let duration_ms = (started.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-        let organization_id = exchange.organization().map(|id| tracing::field::display(id));
+        let organization_id = exchange.organization().map(tracing::field::display);
         tracing::info!(
             target: "access",
             request_id = %exchange.request_id,

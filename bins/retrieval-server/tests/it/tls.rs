@@ -87,7 +87,8 @@ fn api_and_uploads_speak_https() {
     let mut server = prepare(&pair);
     server.resume();
     let address = server.base().trim_start_matches("http://").to_owned();
-    assert!(server.stdout().contains(&format!("Base URL      https://{address}")), "{}", server.stdout());
+    let banner = format!("Base URL      https://{address}");
+    until("the banner", DEADLINE, || server.stdout().contains(&banner).then_some(()));
     let client = server.tenant("acme");
     let key = client.key.as_deref().unwrap();
 
