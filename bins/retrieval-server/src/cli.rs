@@ -8,6 +8,8 @@ use model::{ApiKeyId, AuditAction, OrganizationId, Scope, SyncId};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::role::Role;
+
 /// Retrieval service for agents: search, reading, private files.
 #[derive(Debug, Parser)]
 #[command(name = "retrieval-server", version, about)]
@@ -30,12 +32,17 @@ impl Cli {
         let Self { serve: before, command, .. } = self;
         match command {
             None => Ok(Command::Serve(before)),
-            Some(Command::Serve(after)) => Ok(Command::Serve(Serve { print_key: before.print_key || after.print_key })),
-            Some(_) if before.print_key => {
-                let message = "`--print-key` is an option of `serve`: leave it out";
-                Err(Self::command().error(ErrorKind::ArgumentConflict, message))
-            }
-            Some(command) => Ok(command),
+            Some(Command::Serve(after)) => Ok(Command::Serve(Serve {
+                print_key: before.print_key || after.print_key,
+                role: after.role.or(before.role),
+            })),
+            Some(command) => match before.given() {
+                None => Ok(command),
+                Some(option) => {
+                    let message = format!("`{option}` is an option of `serve`: leave it out");
+                    Err(Self::command().error(ErrorKind::ArgumentConflict, message))
+                }
+            },
         }
     }
 }
@@ -45,6 +52,17 @@ pub struct Serve {
     /// Print the key of the first start even if standard output is not a terminal.
     #[arg(long)]
     pub print_key: bool,
+    /// Tasks of this instance [default: all].
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<Role>,
+}
+
+impl Serve {
+    /// Returns the first option that is given.
+    fn given(&self) -> Option<&'static str> {
+        let Self { print_key, role } = self;
+        if *print_key { Some("--print-key") } else { role.map(|_| "--role") }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -215,7 +215,7 @@ pub async fn storage(
         .with_context(|| format!("storage.bind: listening on `{}`", storage.bind))?;
     let internal = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await.context("listening on loopback")?;
     // The listener's address, not the setting's: with port 0 the system chooses the port.
-    let endpoint = format!("http://{}", reachable(public.local_addr()?));
+    let endpoint = format!("{}://{}", settings.scheme(), reachable(public.local_addr()?));
     options.public_endpoint.get_or_insert(endpoint);
     options.endpoint = Some(format!("http://{}", internal.local_addr()?));
     options.path_style = true;

@@ -27,7 +27,14 @@ pub fn start(settings: &Log) -> anyhow::Result<()> {
             builder.with_target(false).with_ansi(colours).with_writer(move || OneLine { colours }).init();
         }
         LogFormat::Json => {
-            builder.json().flatten_event(true).with_ansi(false).with_writer(std::io::stderr).init();
+            // A line has one span at most: that of its request.
+            builder
+                .json()
+                .flatten_event(true)
+                .with_span_list(false)
+                .with_ansi(false)
+                .with_writer(std::io::stderr)
+                .init();
         }
     }
     std::panic::set_hook(Box::new(log_panic));

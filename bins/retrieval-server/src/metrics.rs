@@ -8,6 +8,8 @@ use http_actix::MetricsText;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 
+use crate::certificates;
+
 /// Histogram bounds in seconds: from the cost of admission alone to the timeouts of a search and of a page.
 const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 /// Interval of sorting recorded durations into buckets. Without it they accumulate until the next scrape.
@@ -48,6 +50,7 @@ fn describe() {
     describe_counter!("retrieval_task_panics_total", "Panics of background tasks, by task.");
     unlabelled("retrieval_searches_refunded_total", "Failed searches that were refunded.");
     unlabelled("retrieval_searches_unrecorded_total", "Searches answered before their record was written.");
+    describe_counter!("retrieval_rejected_credentials_total", "Rejected credentials, by reason.");
     describe_counter!("retrieval_overloaded_total", "Requests refused because of their wait, by kind of work.");
     describe_gauge!("retrieval_outbox_entries", "Document changes that wait for a search index, by index.");
     describe_gauge!("retrieval_outbox_age_seconds", Unit::Seconds, "Age of the oldest waiting change, by index.");
@@ -95,6 +98,12 @@ fn describe() {
     );
     describe_counter!("retrieval_connections_refused_total", "Connections refused at a limit, by listener and reason.");
     describe_counter!("retrieval_connections_slow_total", "Connections closed because of a slow client, by listener.");
+    describe_gauge!(
+        certificates::EXPIRY,
+        Unit::Seconds,
+        "End of the certificate of the API as a Unix time; 0 without one."
+    );
+    gauge!(certificates::EXPIRY).set(0.0);
     describe_gauge!(BUILD, "Version of the server. Always 1.");
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");

@@ -8,6 +8,7 @@ use docstore::{BalanceEntry, Docstore};
 use ingest::Supervisor;
 use model::{BalanceReason, Clock, ResearchId, SearchId};
 use tokio::runtime::Handle;
+use tracing::Instrument;
 
 use crate::accounts::{self, BilledSearch};
 use crate::batches::Batches;
@@ -68,10 +69,11 @@ impl App {
             runtime: self.runtime.clone(),
         };
         // A task of its own: if the caller leaves before the debit is stored, the charge is dropped here, which refunds it.
-        let paying = self.runtime.spawn(async move {
+        let paying = async move {
             let balance = payment.post(-payment.cents, BalanceReason::Search).await.map_err(not_charged)?;
             balance.map(|_| Charge(Some(payment))).ok_or(Error::InsufficientBalance)
-        });
+        };
+        let paying = self.runtime.spawn(paying.in_current_span());
         let paid = tokio::time::timeout(CHARGE_TIMEOUT, paying).await.map_err(not_charged)?;
         paid.map_err(Error::internal)?.map(Some)
     }
@@ -118,7 +120,7 @@ impl Drop for Charge {
     fn drop(&mut self) {
         let Some(payment) = self.0.take() else { return };
         let runtime = payment.runtime.clone();
-        runtime.spawn(async move { payment.refund().await });
+        runtime.spawn(async move { payment.refund().await }.in_current_span());
     }
 }
 

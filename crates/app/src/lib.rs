@@ -87,6 +87,8 @@ pub struct Parts {
     pub free_space: Arc<FreeSpace>,
     /// Supervisor of the background tasks of the process.
     pub supervisor: Supervisor,
+    /// Refunds, deletions and retention; false on an instance that leaves them to others.
+    pub upkeep: bool,
     pub options: Options,
 }
 
@@ -171,12 +173,17 @@ impl App {
             host_checks,
             free_space,
             supervisor,
+            upkeep,
             options,
         } = parts;
-        let usage = usage::Recorder::start(store.clone(), Arc::clone(&clock), options.usage_retention, &supervisor);
+        let usage = usage::Recorder::start(store.clone(), options.usage_retention, &supervisor);
         let searches = search::record::start(store.clone(), &supervisor);
         let ledger = billing::start_ledger(store.clone(), &supervisor);
-        spawn_upkeep(&supervisor, &store, &blobs, &feeder, &clock, options.retention);
+        watch_backlog(&supervisor, &store, &clock);
+        if upkeep {
+            usage::spawn_pruner(&store, &clock, options.usage_retention, &supervisor);
+            spawn_upkeep(&supervisor, &store, &blobs, &feeder, &clock, options.retention);
+        }
         let shares = shares::Shares::new(&options.shares);
         Self {
             store,
@@ -218,7 +225,14 @@ impl App {
     }
 }
 
-/// Starts the tasks that refund, measure and delete.
+/// Measures the waiting work, on every instance: nobody else would notice that no worker runs.
+fn watch_backlog(supervisor: &Supervisor, store: &Docstore, clock: &Arc<dyn Clock>) {
+    backlog::register();
+    let shared = (store.clone(), Arc::clone(clock));
+    supervisor.spawn("backlog", move || backlog::watch(shared.0.clone(), Arc::clone(&shared.1)));
+}
+
+/// Starts the tasks that refund and delete.
 fn spawn_upkeep(
     supervisor: &Supervisor,
     store: &Docstore,
@@ -227,9 +241,6 @@ fn spawn_upkeep(
     clock: &Arc<dyn Clock>,
     retention: Retention,
 ) {
-    backlog::register();
-    let shared = (store.clone(), Arc::clone(clock));
-    supervisor.spawn("backlog", move || backlog::watch(shared.0.clone(), Arc::clone(&shared.1)));
     let shared = (store.clone(), Arc::clone(clock));
     supervisor.spawn("refunds", move || {
         refunds::refund_lost_searches(shared.0.clone(), Arc::clone(&shared.1), retention.searches)

@@ -36,6 +36,11 @@ impl<S> Guarded<S> {
         self.slot.requests()
     }
 
+    /// Ends the wait for the head of a request: what was received is the handshake of a protocol below HTTP.
+    pub fn end_handshake(&mut self) {
+        self.head = None;
+    }
+
     pub fn stream(&self) -> &S {
         &self.stream
     }

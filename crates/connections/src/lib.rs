@@ -7,6 +7,6 @@ mod registry;
 mod slot;
 
 pub use guarded::Guarded;
-pub use limits::{Limits, is_trusted};
+pub use limits::{Limits, is_trusted, source};
 pub use pace::{Pace, Waiting};
 pub use slot::{Connections, Requests, Serving, Slot};

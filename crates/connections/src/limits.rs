@@ -27,7 +27,7 @@ pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 }
 
 /// Returns the address under which connections are counted. An IPv6 client owns at least a /64 network.
-pub(crate) fn source(address: IpAddr) -> IpAddr {
+pub fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),

@@ -23,6 +23,7 @@ mod query_counts;
 mod rows;
 mod schema;
 mod search_details;
+mod server_time;
 mod types;
 mod visible;
 

@@ -76,6 +76,9 @@ impl Transport {
         if let Some((body, content_type)) = body {
             request = request.header(CONTENT_TYPE, content_type).body(body);
         }
+        for (name, value) in trace_context::headers() {
+            request = request.header(name, value);
+        }
         let mut response = request.send().await.map_err(other)?;
         let status = response.status().as_u16();
         let mut received = Vec::with_capacity(response.content_length().unwrap_or(0).min(MAX_RESPONSE as u64) as usize);

@@ -2,6 +2,8 @@
 //!
 //! A refused credential or scope costs no token of the rate limit, and the response does not show the limit.
 
+use std::net::IpAddr;
+
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use api_types::{ErrorCode, RateLimit, timestamp};
 use app::Viewer;
@@ -37,10 +39,11 @@ impl From<Failure> for Box<Refused> {
 /// Authenticates a request by its token, checks `scope` if the route requires one, and takes a token of the rate limit.
 pub(crate) async fn admit(
     state: &State,
+    source: Option<IpAddr>,
     token: Result<String, Failure>,
     scope: Option<Scope>,
 ) -> Result<Admitted, Box<Refused>> {
-    let viewer = state.app.authenticate(&token?).await.map_err(Failure::from)?.ok_or_else(invalid_key)?;
+    let viewer = authenticate(state, source, token).await?;
     if let Err(failure) = require(&viewer, scope) {
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
@@ -64,6 +67,30 @@ pub(crate) async fn admit(
                 viewer: Some(viewer),
                 rate_limit: Some(unknown),
             }))
+        }
+    }
+}
+
+/// Returns the viewer of a credential. A source with too many rejected ones has to wait.
+async fn authenticate(
+    state: &State,
+    source: Option<IpAddr>,
+    token: Result<String, Failure>,
+) -> Result<Viewer, Failure> {
+    let rejections = &state.rejections;
+    let token = token.inspect_err(|failure| match failure.code {
+        ErrorCode::MissingApiKey => rejections.reject_missing(),
+        _ => rejections.reject(source, None, state.now()),
+    })?;
+    rejections.permit(source, &token, state.now()).map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
+    match state.app.authenticate(&token).await? {
+        Some(viewer) => {
+            rejections.accept(source, &token);
+            Ok(viewer)
+        }
+        None => {
+            rejections.reject(source, Some(&token), state.now());
+            Err(invalid_key())
         }
     }
 }

@@ -22,22 +22,23 @@ impl Published {
     /// the request on this machine or a private network. A public address needs the setting, because a text with another one
     /// could be put into a shared cache and collect keys. Headers of proxies are ignored: anybody can send them.
     pub fn for_request(&self, request: &HttpRequest) -> BaseUrl {
-        let requested = if self.is_local { requested(request.headers()) } else { None };
+        let requested = if self.is_local { self.requested(request.headers()) } else { None };
         requested.unwrap_or_else(|| self.url.clone())
+    }
+
+    /// Returns the address in `Host`, with the scheme of the configured URL.
+    fn requested(&self, headers: &HeaderMap) -> Option<BaseUrl> {
+        let mut hosts = headers.get_all(HOST);
+        let (host, None) = (hosts.next()?.to_str().ok()?, hosts.next()) else { return None };
+        Host::parse(host).filter(|host| host.reach != Reach::Public)?;
+        let scheme = if self.url.as_str().starts_with("https:") { "https" } else { "http" };
+        BaseUrl::new(&format!("{scheme}://{host}"))
     }
 
     /// True for the configured URL.
     pub fn is_configured(&self, url: &BaseUrl) -> bool {
         self.url == *url
     }
-}
-
-/// Returns the address in `Host`, of a plain connection: a proxy with TLS needs the configured URL.
-fn requested(headers: &HeaderMap) -> Option<BaseUrl> {
-    let mut hosts = headers.get_all(HOST);
-    let (host, None) = (hosts.next()?.to_str().ok()?, hosts.next()) else { return None };
-    Host::parse(host).filter(|host| host.reach != Reach::Public)?;
-    BaseUrl::new(&format!("http://{host}"))
 }
 
 #[cfg(test)]
@@ -56,6 +57,12 @@ mod tests {
             assert_eq!(shown("https://search.example.com", host), "https://search.example.com");
             assert_eq!(shown("http://192.168.1.5:8080", host), "http://192.168.1.5:8080");
         }
+    }
+
+    #[test]
+    fn service_with_tls_shows_addresses_with_tls() {
+        assert_eq!(shown("https://127.0.0.1:8080", "nas.local:8080"), "https://nas.local:8080");
+        assert_eq!(shown("https://localhost", "localhost"), "https://localhost");
     }
 
     #[test]

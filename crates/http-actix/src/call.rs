@@ -7,6 +7,8 @@ use admission::Permit;
 use api_types::{Access, ResponseBody, Usage};
 use app::{App, Viewer, Work};
 use tokio_util::task::AbortOnDropHandle;
+use trace_context::TraceContext;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::State;
@@ -29,6 +31,7 @@ pub(crate) struct Call {
 pub(crate) struct Context {
     pub state: Arc<State>,
     pub request_id: Uuid,
+    pub trace: TraceContext,
     pub viewer: Viewer,
     pub access: Access,
     /// The validated session id of the header.
@@ -50,7 +53,9 @@ impl Context {
         self.state.app.check_share(&self.viewer, work)?;
         let (app, viewer) = (self.state.app.clone(), self.viewer.clone());
         let use_case = use_case(app.clone(), viewer.clone());
-        let running = self.state.runtime.spawn(async move { app.within_share(&viewer, work, use_case).await });
+        let working = async move { app.within_share(&viewer, work, use_case).await };
+        // A spawned task inherits neither the trace nor the span.
+        let running = self.state.runtime.spawn(trace_context::within(self.trace.clone(), working).in_current_span());
         match AbortOnDropHandle::new(running).await {
             Ok(outcome) => outcome.map_err(Failure::from),
             // A panic of the use case, or a runtime that is shutting down.

@@ -54,7 +54,15 @@ impl Failure {
         Failure::new(ErrorCode::Overloaded, message).with(RETRY_AFTER_SECONDS, seconds)
     }
 
-    /// Seconds after which a retry makes sense, for `overloaded`.
+    /// A request whose credential is not checked, because too many of its source were rejected.
+    pub fn too_many_rejections(wait: Duration) -> Self {
+        let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
+        Failure::new(ErrorCode::RateLimited, "too many rejected credentials from this address: wait, and check the key")
+            .with("limit", "rejected_credentials")
+            .with(RETRY_AFTER_SECONDS, seconds)
+    }
+
+    /// Seconds after which a retry makes sense, for `overloaded` and for rejected credentials.
     pub fn retry_after(&self) -> Option<u64> {
         self.details.get(RETRY_AFTER_SECONDS)?.as_u64()
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod accept;
+mod access_log;
 mod admission;
 mod base_url;
 mod body;
@@ -9,6 +10,7 @@ mod compat;
 mod compression;
 mod documents;
 mod endpoint;
+mod exchange;
 mod failure;
 mod handlers;
 mod json;
@@ -21,6 +23,7 @@ mod operations;
 mod path;
 mod pipeline;
 mod query;
+mod rejections;
 mod reply;
 mod request_metrics;
 mod research;

@@ -1,9 +1,9 @@
 //! An actix server whose connections are limited.
 
 use std::fmt;
-use std::future::ready;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::error::DispatchError;
@@ -17,6 +17,7 @@ use actix_web::body::MessageBody;
 use actix_web::dev::AppConfig;
 use actix_web::rt::net::TcpStream;
 use connections::{Connections, Guarded, Pace, Requests};
+use server_tls::{ServerTls, Transport};
 
 use crate::served_body::ServedBody;
 
@@ -36,6 +37,8 @@ pub(crate) struct ListenerOptions {
     pub reading: Pace,
     /// Maximum time to finish running requests on shutdown.
     pub drain: Duration,
+    /// `None`: plain HTTP.
+    pub tls: Option<Arc<ServerTls>>,
 }
 
 /// Creates the server of `app` on a bound socket. `actix_web::HttpServer` does the same without limits.
@@ -74,27 +77,43 @@ where
             // A client that closes its side has left, and its work stops.
             .h1_allow_half_closed(false)
             .local_addr(address)
-            .on_connect_ext(|stream: &Guarded<TcpStream>, data| {
-                data.insert(stream.requests());
+            .on_connect_ext(|stream: &Transport<Guarded<TcpStream>>, data| {
+                data.insert(stream.stream().requests());
             });
         let app = app().into_factory().map_err(|error| error.into().error_response());
         let app = apply_fn_factory(map_config(app, |()| AppConfig::default()), in_use);
         let options = options.clone();
-        fn_service(move |stream| ready(accept(stream, &options))).and_then(http.finish(app))
+        fn_service(move |stream| accept(stream, options.clone())).and_then(http.finish(app))
     })?;
     Ok(server.run())
 }
 
-type Accepted = (Guarded<TcpStream>, Protocol, Option<SocketAddr>);
+type Accepted = (Transport<Guarded<TcpStream>>, Protocol, Option<SocketAddr>);
 
 /// Admits and wraps a connection. A refused one is closed at once.
-fn accept(stream: TcpStream, options: &ListenerOptions) -> Result<Accepted, DispatchError> {
+async fn accept(stream: TcpStream, options: ListenerOptions) -> Result<Accepted, DispatchError> {
     let peer = stream.peer_addr()?;
     let slot = options.connections.admit(peer.ip()).ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
     // Small responses must not wait for the acknowledgement of the previous one.
     stream.set_nodelay(true)?;
     let stream = Guarded::new(stream, slot, options.reading, options.head_timeout);
+    let stream = match &options.tls {
+        None => Transport::Plain(stream),
+        Some(tls) => handshake(tls, stream, options.head_timeout).await?,
+    };
     Ok((stream, Protocol::Http1, Some(peer)))
+}
+
+/// Performs the TLS handshake within the time of a head. A connection in its handshake waits for a request, so new ones may
+/// replace it.
+async fn handshake(
+    tls: &ServerTls,
+    stream: Guarded<TcpStream>,
+    time: Duration,
+) -> io::Result<Transport<Guarded<TcpStream>>> {
+    let mut stream = actix_web::rt::time::timeout(time, tls.accept(stream)).await??;
+    stream.stream_mut().end_handshake();
+    Ok(stream)
 }
 
 /// Keeps a connection in use from the head of a request to the end of its answer.

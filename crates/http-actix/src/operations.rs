@@ -10,6 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::State;
+use crate::exchange::Exchange;
 use crate::handlers::unmatched;
 use crate::pipeline::caught;
 use crate::reply::{Reply, respond};
@@ -48,7 +49,7 @@ struct Health {
 
 /// Reports liveness of the process alone, so that an outage of a backend does not restart it.
 async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    let request_id = Uuid::now_v7();
+    let request_id = Exchange::of(&request).request_id;
     let reply = Reply::json(StatusCode::OK, &Health { request_id, status: "ok" });
     respond(&state, &request, request_id, "GET /healthz", reply, None).await
 }
@@ -56,7 +57,7 @@ async fn health(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
 #[derive(Serialize)]
 struct Readiness {
     request_id: Uuid,
-    /// `ready` or `unavailable`.
+    /// `ready`, `unavailable` or `stopping`.
     status: &'static str,
     dependencies: Vec<Dependency>,
     /// Background tasks. They do not affect `status`, since requests are served while one restarts.
@@ -108,13 +109,17 @@ impl From<TaskState> for Task {
     }
 }
 
-/// Reports all dependencies and background tasks, with 503 if a required one is down.
+/// Reports all dependencies and background tasks, with 503 if a required one is down or the server stops.
 async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    let request_id = Uuid::now_v7();
+    let request_id = Exchange::of(&request).request_id;
     let reply = caught(state.app.readiness()).await.and_then(|dependencies| {
         let ready = dependencies.iter().all(|dependency| dependency.up || !dependency.required);
-        let (code, status) =
-            if ready { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "unavailable") };
+        let (code, status) = match ready {
+            // Load balancers must send requests elsewhere while the last ones are answered.
+            _ if state.stopping.is_cancelled() => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
+            true => (StatusCode::OK, "ready"),
+            false => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        };
         let dependencies = dependencies.into_iter().map(Dependency::from).collect();
         let tasks = state.app.background_tasks().into_iter().map(Task::from).collect();
         Reply::json(code, &Readiness { request_id, status, dependencies, tasks })

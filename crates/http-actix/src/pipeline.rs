@@ -11,10 +11,10 @@ use api_types::Access;
 use futures_util::FutureExt;
 use model::Scope;
 use openapi::Spec;
-use uuid::Uuid;
 
 use crate::admission::{self, Admitted, Refused};
 use crate::call::{Call, Context};
+use crate::exchange::Exchange;
 use crate::failure::Failure;
 use crate::query::refuse_unknown_parameters;
 use crate::reply::{ENVELOPE, Refusals, Reply, respond_as};
@@ -100,20 +100,25 @@ where
     F: Future<Output = Result<Reply, Failure>>,
 {
     let started = Instant::now();
-    let request_id = Uuid::now_v7();
+    let exchange = Exchange::of(&request);
+    exchange.set_route(route.name());
+    let request_id = exchange.request_id;
     let Some(state) = request.app_data::<web::Data<State>>().cloned() else {
         return HttpResponse::InternalServerError().finish();
     };
 
-    let admitted = caught(admission::admit(&state, token, route.scope())).await;
+    let source = state.rejections.source(&request);
+    let admitted = caught(admission::admit(&state, source, token, route.scope())).await;
     let (outcome, rate_limit, usage) = match admitted.unwrap_or_else(|failure| Err(failure.into())) {
         Ok(Admitted { viewer, rate_limit }) => {
+            exchange.set_organization(viewer.organization_id);
             let usage = Rc::new(UsageRecord::start(&state, &viewer, route.name(), started));
             let outcome = caught(async {
                 route.check_parameters(&request)?;
                 let context = Context {
                     state: state.clone().into_inner(),
                     request_id,
+                    trace: exchange.trace.clone(),
                     viewer,
                     access: Access { rate_limit: rate_limit.clone() },
                     header_session: session::from_header(request.headers())?,
@@ -127,6 +132,7 @@ where
         }
         Err(refused) => {
             let Refused { failure, viewer, rate_limit } = *refused;
+            viewer.iter().for_each(|viewer| exchange.set_organization(viewer.organization_id));
             let usage = viewer.map(|viewer| Rc::new(UsageRecord::start(&state, &viewer, route.name(), started)));
             body::discard_small(&request, payload).await;
             (Err(failure), rate_limit, usage)
@@ -137,6 +143,7 @@ where
     let status = response.status();
     // The handler may have assigned the request to another operation.
     let name = usage.as_ref().map_or(route.name(), |usage| usage.route());
+    exchange.set_route(name);
     if let Some(usage) = usage {
         usage.finish(status.as_u16());
     }

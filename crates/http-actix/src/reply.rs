@@ -126,7 +126,7 @@ pub(crate) async fn respond_as(
     let (reply, refusal) = match outcome {
         Ok(reply) => (reply, None),
         Err(failure) => {
-            log(&failure, request_id, route);
+            log(&failure, route);
             ((refusals.reply)(state, request_id, &failure), Some(failure))
         }
     };
@@ -177,13 +177,13 @@ pub(crate) async fn respond_as(
     response.body(SentInChunks::new(bytes, memory))
 }
 
-/// Logs a failure with its cause and the request id. Bodies and tokens are never logged.
-pub(crate) fn log(failure: &Failure, request_id: Uuid, route: &str) {
+/// Logs a failure with its cause. The span of the request has its id. Bodies and tokens are never logged.
+pub(crate) fn log(failure: &Failure, route: &str) {
     let cause = failure.cause.as_deref().map(|cause| error_causes::describe(cause)).unwrap_or_default();
     let code = failure.code.as_str();
     match failure.code {
-        ErrorCode::InternalError => tracing::error!(%request_id, route, code, cause, "request failed"),
-        ErrorCode::ProviderUnavailable => tracing::warn!(%request_id, route, code, cause, "backend unavailable"),
-        _ => tracing::debug!(%request_id, route, code, "request refused"),
+        ErrorCode::InternalError => tracing::error!(route, code, cause, "request failed"),
+        ErrorCode::ProviderUnavailable => tracing::warn!(route, code, cause, "backend unavailable"),
+        _ => tracing::debug!(route, code, "request refused"),
     }
 }

@@ -7,6 +7,7 @@ use actix_web::{App, Error, FromRequest, Handler, HttpRequest, HttpResponse, Res
 use openapi::{Visit, operations};
 
 use crate::State;
+use crate::access_log;
 use crate::compat;
 use crate::endpoint::{self, Endpoint};
 use crate::handlers::{console, mcp, published, schemas, skills, unmatched};
@@ -23,7 +24,9 @@ pub fn create_app(
         InitError = (),
     > + use<>,
 > {
+    let access_log = state.access_log;
     App::new()
+        .wrap_fn(move |request, routing| access_log::observe(request, routing, access_log))
         .app_data(state)
         .configure(|app| Operations::all().register(app))
         // Unknown paths of the API are admitted like its operations.

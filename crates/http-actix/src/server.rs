@@ -8,14 +8,15 @@ use actix_server::ServerHandle;
 use actix_web::web;
 use app::App;
 use connections::{Connections, Limits};
+use futures_util::future::select_all;
 use rate_limit::RateLimiter;
 use research::Research;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::listener::{ListenerOptions, listen};
-use crate::request_metrics;
 use crate::{Options, State, create_app, create_operations_app};
+use crate::{rejections, request_metrics};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
 /// with searches.
@@ -35,20 +36,20 @@ const OPERATIONS_KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Bound sockets. The caller binds them, so that it can reserve all ports before it starts.
 pub struct Listeners {
-    /// The public API.
-    pub public: TcpListener,
+    /// The public API; `None` on an instance that serves no requests.
+    pub public: Option<TcpListener>,
     /// The internal listener: `/healthz`, `/readyz`, `/metrics`.
     pub operations: TcpListener,
 }
 
 /// Running listeners.
 pub struct Running {
-    public: (ServerHandle, JoinHandle<io::Result<()>>),
-    operations: (ServerHandle, JoinHandle<io::Result<()>>),
+    /// The public one first.
+    servers: Vec<(ServerHandle, JoinHandle<io::Result<()>>)>,
     stopping: CancellationToken,
 }
 
-/// Starts both listeners. Must be called on a multi-threaded tokio runtime, on which use cases run; connections have their
+/// Starts the listeners. Must be called on a multi-threaded tokio runtime, on which use cases run; connections have their
 /// own threads.
 ///
 /// # Errors
@@ -65,6 +66,7 @@ pub fn serve(
         configured => configured,
     };
     request_metrics::register();
+    rejections::register();
     let state = web::Data::new(State::new(app, research, limiter, options));
     let public_options = ListenerOptions {
         connections: Connections::new("api", options.connections.clone()),
@@ -73,6 +75,7 @@ pub fn serve(
         head_timeout: HEAD_TIMEOUT,
         reading: options.paces.reading,
         drain: options.drain,
+        tls: options.tls.clone(),
     };
     let limits = Limits { connections: OPERATIONS_CONNECTIONS, per_address: 0, trusted: vec![] };
     let operations_options = ListenerOptions {
@@ -80,17 +83,16 @@ pub fn serve(
         workers: 1,
         keep_alive: OPERATIONS_KEEP_ALIVE,
         drain: Duration::from_secs(1),
+        tls: None,
         ..public_options.clone()
     };
     let stopping = state.stopping.clone();
     let public_state = state.clone();
-    let public = listen(listeners.public, &public_options, move || create_app(public_state.clone()))?;
+    let public =
+        listeners.public.map(|listener| listen(listener, &public_options, move || create_app(public_state.clone())));
     let operations = listen(listeners.operations, &operations_options, move || create_operations_app(state.clone()))?;
-    Ok(Running {
-        public: (public.handle(), tokio::spawn(public)),
-        operations: (operations.handle(), tokio::spawn(operations)),
-        stopping,
-    })
+    let servers = public.transpose()?.into_iter().chain([operations]);
+    Ok(Running { servers: servers.map(|server| (server.handle(), tokio::spawn(server))).collect(), stopping })
 }
 
 impl Running {
@@ -101,7 +103,7 @@ impl Running {
     /// Fails if a listener had failed before.
     pub async fn stop(self) -> io::Result<()> {
         self.stopping.cancel();
-        for (handle, task) in [self.public, self.operations] {
+        for (handle, task) in self.servers {
             handle.stop(true).await;
             task.await.map_err(io::Error::other)??;
         }
@@ -110,10 +112,7 @@ impl Running {
 
     /// Waits until a listener fails. Safe to drop and call again.
     pub async fn failed(&mut self) -> io::Error {
-        let ended = tokio::select! {
-            ended = &mut self.public.1 => ended,
-            ended = &mut self.operations.1 => ended,
-        };
+        let (ended, _, _) = select_all(self.servers.iter_mut().map(|(_, task)| task)).await;
         match ended {
             Ok(Ok(())) => io::Error::other("a listener ended"),
             Ok(Err(error)) => error,

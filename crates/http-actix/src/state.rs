@@ -7,6 +7,7 @@ use connections::{Limits, Pace};
 use model::Clock;
 use rate_limit::RateLimiter;
 use research::Research;
+use server_tls::ServerTls;
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base_url::Published;
 use crate::mcp::{Origins, ProtectedResource};
 use crate::memory::{Memory, MemoryLimits};
+use crate::rejections::Rejections;
 use crate::skill_files::SkillFiles;
 use crate::static_file::StaticFile;
 
@@ -33,12 +35,18 @@ pub struct Options {
     pub workers: usize,
     /// Maximum time for which [`crate::Running::stop`] drains running requests.
     pub drain: Duration,
+    /// TLS of the public listener; `None` for plain HTTP.
+    pub tls: Option<Arc<ServerTls>>,
     /// Limits of the public listener's connections.
     pub connections: Limits,
     /// Least speeds of clients.
     pub paces: Paces,
     pub memory: MemoryLimits,
     pub clock: Arc<dyn Clock>,
+    /// One log line per request of the public listener.
+    pub access_log: bool,
+    /// Rejected credentials per minute and source address, beyond which further ones are refused unchecked; 0 for no limit.
+    pub rejected_per_minute: u32,
     /// Body of `GET /metrics` on the internal listener; `None` removes the path.
     pub metrics: Option<MetricsText>,
 }
@@ -68,6 +76,8 @@ pub struct State {
     pub(crate) research: Arc<Research>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) access_log: bool,
+    pub(crate) rejections: Rejections,
     pub(crate) metrics: Option<MetricsText>,
     /// Runtime of the use cases.
     pub(crate) runtime: Handle,
@@ -97,6 +107,8 @@ impl State {
             research,
             limiter,
             clock: options.clock.clone(),
+            access_log: options.access_log,
+            rejections: Rejections::new(options.rejected_per_minute, options.connections.trusted.clone()),
             metrics: options.metrics.clone(),
             runtime: Handle::current(),
             memory: Memory::new(&options.memory),

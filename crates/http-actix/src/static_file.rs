@@ -9,6 +9,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::compression::gzip_if_asked;
+use crate::exchange::Exchange;
 use crate::memory::SentInChunks;
 
 /// A static body with its media type and entity tag.
@@ -49,7 +50,7 @@ impl StaticFile {
             .insert_header((VARY, "Accept-Encoding"))
             // Public and equal for all callers, so tools in browsers may read it.
             .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
-            .insert_header(("X-Request-ID", Uuid::now_v7().to_string()));
+            .insert_header(("X-Request-ID", Exchange::of(request).request_id.to_string()));
         headers(&mut response);
         if known {
             return response.finish();

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use crate::{State, request_metrics};
 
 /// Status recorded when the client disconnects before the response, as in nginx.
-const CLIENT_CLOSED: u16 = 499;
+pub(crate) const CLIENT_CLOSED: u16 = 499;
 
 /// Records one authenticated request on drop. actix drops the future when a client disconnects, and such requests count
 /// too.

@@ -66,6 +66,9 @@ impl Endpoint {
         if let Some(key) = &self.authorization {
             request = request.header(AUTHORIZATION, key.clone());
         }
+        for (name, value) in trace_context::headers() {
+            request = request.header(name, value);
+        }
         let response = request.send().await.map_err(timeout_or_unreachable)?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());

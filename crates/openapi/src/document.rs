@@ -17,7 +17,8 @@ unknown fields and query parameters are refused. Fields without a value are omit
 
 Every response has a `request_id`, in the body and in the header `X-Request-ID`. Errors use the envelope \
 `ErrorEnvelope`: branch on `error.code`, since messages may change. Retry 429 and 5xx with exponential back-off (500 ms, \
-doubled each time, at most 8 s, three retries); on 429 wait until `X-RateLimit-Reset`. Do not retry other errors, nor 507.
+doubled each time, at most 8 s, three retries); on 429 wait for `Retry-After`, or else until \
+`X-RateLimit-Reset`. Do not retry other errors, nor 507.
 
 `warnings` lists warnings: a 200 with warnings is a complete answer.";
 

@@ -56,14 +56,15 @@ pub(crate) fn of(status: u16) -> Value {
     let mut names: Vec<&str> = ALWAYS.to_vec();
     names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
     names.extend((status == 401).then_some("WWW-Authenticate"));
-    names.extend((status == 503).then_some("Retry-After"));
+    names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
     let header = |name: &str| (name.to_owned(), header(name, status));
     Value::Object(names.into_iter().map(header).collect::<Map<_, _>>())
 }
 
 fn header(name: &str, status: u16) -> Value {
-    // A fault during admission also precedes the limiter, and a server without an index answers 503 whenever it is asked.
-    if matches!(status, 500 | 502) && RATE_LIMIT.contains(&name) || name == "Retry-After" {
+    // A fault during admission and the limit of rejected credentials also precede the limiter, and a server without an index
+    // answers 503 whenever it is asked.
+    if matches!(status, 429 | 500 | 502) && RATE_LIMIT.contains(&name) || name == "Retry-After" {
         let mut header = components()[name].take();
         header["required"] = false.into();
         return header;

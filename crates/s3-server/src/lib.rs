@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use connections::{Connections, Pace};
 use s3s::service::S3ServiceBuilder;
+use server_tls::ServerTls;
 use tokio::net::TcpListener;
 
 pub use error::S3ServerError;
@@ -71,6 +72,7 @@ impl Default for Paces {
 #[derive(Clone)]
 pub struct S3Server {
     service: Arc<HttpService>,
+    tls: Option<Arc<ServerTls>>,
 }
 
 impl S3Server {
@@ -104,11 +106,16 @@ impl S3Server {
         let mut builder = S3ServiceBuilder::new(Operations { store, bucket, max_object_bytes, is_full });
         builder.set_auth(auth::Key { id: access_key_id, secret: secret_access_key });
         builder.set_access(auth::Access);
-        Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes, paces }) })
+        Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes, paces }), tls: None })
+    }
+
+    /// Returns the same store for a listener with TLS, or without if `None`.
+    pub fn over(self, tls: Option<Arc<ServerTls>>) -> Self {
+        Self { tls, ..self }
     }
 
     /// Serves connections until `shutdown` completes. Running requests then have ten seconds to finish.
     pub async fn serve(self, listener: TcpListener, connections: Connections, shutdown: impl Future<Output = ()>) {
-        listener::serve(self.service, listener, connections, shutdown).await;
+        listener::serve(self.service, self.tls, listener, connections, shutdown).await;
     }
 }

@@ -1,6 +1,8 @@
 //! Connection handling: accept loop, limits, graceful shutdown.
 
+use std::error::Error;
 use std::future::Future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use server_tls::{ServerTls, Transport};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
@@ -28,6 +31,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 /// Serves until `shutdown` completes, then drains the running requests.
 pub(crate) async fn serve(
     service: Arc<HttpService>,
+    tls: Option<Arc<ServerTls>>,
     listener: TcpListener,
     limits: Connections,
     shutdown: impl Future<Output = ()>,
@@ -53,11 +57,16 @@ pub(crate) async fn serve(
         };
         // A refused connection is closed at once.
         let Some(slot) = limits.admit(peer.ip()) else { continue };
-        let connection = graceful.watch(connection(stream, slot, Arc::clone(&service)));
+        let (service, tls, watcher) = (Arc::clone(&service), tls.clone(), graceful.watcher());
         connections.spawn(async move {
+            let served = async {
+                let stream = open(stream, slot, service.paces, tls.as_deref()).await?;
+                Ok(watcher.watch(connection(stream, service)).await?)
+            };
             // A connection that ends early (reset, stalled, invalid HTTP) concerns only its client.
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "object store connection ended early");
+            let served: Result<(), Box<dyn Error + Send + Sync>> = served.await;
+            if let Err(error) = served {
+                tracing::debug!(error, "object store connection ended early");
             }
         });
     }
@@ -68,17 +77,27 @@ pub(crate) async fn serve(
     connections.shutdown().await;
 }
 
-fn connection(
+/// Wraps an admitted connection, after its TLS handshake.
+async fn open(
     stream: TcpStream,
     slot: Slot,
+    paces: Paces,
+    tls: Option<&ServerTls>,
+) -> io::Result<Transport<Guarded<TcpStream>>> {
+    // Small responses must not wait for the acknowledgement of the previous one.
+    stream.set_nodelay(true)?;
+    let stream = Guarded::new(stream, slot, paces.reading, HEADER_TIMEOUT);
+    let Some(tls) = tls else { return Ok(Transport::Plain(stream)) };
+    let mut stream = tokio::time::timeout(HEADER_TIMEOUT, tls.accept(stream)).await??;
+    stream.stream_mut().end_handshake();
+    Ok(stream)
+}
+
+fn connection(
+    stream: Transport<Guarded<TcpStream>>,
     service: Arc<HttpService>,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
-    // Small responses must not wait for the acknowledgement of the previous one.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "cannot set TCP_NODELAY");
-    }
-    let Paces { reading, .. } = service.paces;
-    let requests = slot.requests();
+    let requests = stream.stream().requests();
     let handler = service_fn(move |request| {
         let (service, requests) = (Arc::clone(&service), requests.clone());
         async move { service.handle(request, &requests).await }
@@ -86,5 +105,5 @@ fn connection(
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE_TIMEOUT)
-        .serve_connection(TokioIo::new(Guarded::new(stream, slot, reading, HEADER_TIMEOUT)), handler)
+        .serve_connection(TokioIo::new(stream), handler)
 }

@@ -12,6 +12,7 @@ mod reach;
 mod rendering;
 mod secret;
 mod sections;
+mod tls;
 mod validate;
 mod values;
 mod warnings;
@@ -47,7 +48,8 @@ impl Settings {
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, SettingsError> {
         let mut errors = Vec::new();
-        let settings = layers::merge(file, environment, &mut errors)?;
+        let mut settings = layers::merge(file, environment, &mut errors)?;
+        settings.apply_tls();
         errors.extend(settings.errors());
         SettingsError::check(errors)?;
         Ok(settings)

@@ -39,7 +39,7 @@ fn upload_address(settings: &Settings) -> Option<String> {
         _ if !storage.public_endpoint.is_empty() => Some(storage.public_endpoint.clone()),
         StorageBackend::S3 if storage.endpoint.is_empty() => None,
         StorageBackend::S3 => Some(storage.endpoint.clone()),
-        StorageBackend::Embedded => Some(format!("http://{}", storage.bind)),
+        StorageBackend::Embedded => Some(format!("{}://{}", settings.scheme(), storage.bind)),
     }
 }
 

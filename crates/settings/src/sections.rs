@@ -44,7 +44,11 @@ pub struct Settings {
 pub struct Server {
     #[serde(deserialize_with = "parse::socket_address")]
     pub bind: SocketAddr,
+    /// Base URL of the API, `https` if this server has a certificate.
     pub public_url: String,
+    /// PEM file; empty: plain HTTP.
+    pub tls_cert: String,
+    pub tls_key: String,
     /// 0: one per CPU, at most 8.
     pub workers: u16,
     pub request_timeout_ms: u64,
@@ -142,6 +146,8 @@ pub struct RateLimit {
     pub url: Secret,
     pub on_failure: OnFailure,
     pub default_rps: u32,
+    /// 0: no limit.
+    pub rejected_per_minute: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
@@ -409,4 +415,6 @@ pub enum LogFormat {
 pub struct Log {
     pub filter: String,
     pub format: LogFormat,
+    /// One line per request.
+    pub access: bool,
 }

@@ -3,7 +3,7 @@ use url::Url;
 use crate::values::{Check, http_url, not_empty, positive};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    embed, reach, rendering, web,
+    embed, reach, rendering, tls, web,
 };
 
 impl Settings {
@@ -20,6 +20,7 @@ impl Settings {
         [
             self.check_data_dir(),
             self.check_public_url(),
+            tls::check(self),
             self.check_workers(),
             connections("server.max_connections", self.server.max_connections),
             connections("storage.max_connections", self.storage.max_connections),

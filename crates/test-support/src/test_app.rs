@@ -41,6 +41,8 @@ pub struct Setup {
     pub host_checks: Vec<HostCheck>,
     pub free_space: Arc<FreeSpace>,
     pub supervisor: Supervisor,
+    /// Refunds, deletions and retention.
+    pub upkeep: bool,
     pub generator: Option<Arc<dyn Generator>>,
     pub research: research::Options,
 }
@@ -78,6 +80,7 @@ impl Default for Setup {
             host_checks: Vec::new(),
             free_space: Arc::new(FreeSpace::unlimited()),
             supervisor: Supervisor::default(),
+            upkeep: true,
             generator: None,
             research: research::Options { poll: Duration::from_millis(100), ..research::Options::default() },
         }
@@ -137,6 +140,7 @@ impl TestApp {
             host_checks: setup.host_checks,
             free_space: setup.free_space,
             supervisor: setup.supervisor,
+            upkeep: setup.upkeep,
             clock: Arc::clone(&clock),
             options: setup.options,
         });

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use fetcher::{FetchError, FetcherOptions, IpNet, Poster, TimeLimits};
 use model::{DeliveryId, Timestamp};
+use trace_context::TraceContext;
 
 use crate::signature::{ID, SIGNATURE, TIMESTAMP, sign};
 
@@ -70,7 +71,10 @@ impl Sender {
         let Attempt { url, secrets, delivery_id, body, now } = attempt;
         let (id, timestamp) = (delivery_id.to_string(), (now.as_millis() / 1_000).to_string());
         let signature = sign(secrets.iter().copied(), &id, &timestamp, body.as_bytes());
-        let headers = [(ID, id.as_str()), (TIMESTAMP, timestamp.as_str()), (SIGNATURE, signature.as_str())];
+        let mut headers = vec![(ID, id.as_str()), (TIMESTAMP, timestamp.as_str()), (SIGNATURE, signature.as_str())];
+        // All attempts of a delivery are one trace.
+        let trace: Vec<_> = TraceContext::start(delivery_id.0).headers().collect();
+        headers.extend(trace.iter().map(|(name, value)| (*name, value.as_str())));
         match self.poster.post_json(url, &headers, body.as_bytes().to_vec()).await {
             Ok(reply) if (200..300).contains(&reply.status) => Ok(()),
             Ok(reply) => Err(SendError {

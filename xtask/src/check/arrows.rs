@@ -32,8 +32,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("models", &[]),
     ("rate-limit", &[]),
     ("connections", &[]),
+    // Read by the edge, sent by adapters.
+    ("trace-context", &[]),
     ("console", &[]),
-    ("s3-server", &["connections"]),
+    ("server-tls", &[]),
+    ("s3-server", &["connections", "server-tls"]),
     ("settings", &[]),
     ("skills", &[]),
     ("warc", &[]),
@@ -41,16 +44,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("web-providers", &["model", "retrieval-core"]),
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
-    ("engine-meilisearch", &["engine", "model", "retrieval-core"]),
+    ("engine-meilisearch", &["engine", "model", "retrieval-core", "trace-context"]),
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
-    ("models-http", &["models"]),
+    ("models-http", &["models", "trace-context"]),
     ("models-local", &["models"]),
     ("web-providers-http", &["model", "web-providers"]),
     // The browser connects where the fetcher may, and its pages take turns.
     ("renderer-chromium", &["admission", "error-causes", "fetcher", "model"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
-    ("webhooks", &["docstore", "fetcher", "model"]),
+    ("webhooks", &["docstore", "fetcher", "model", "trace-context"]),
     // Use cases.
     (
         "ingest",
@@ -68,6 +71,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             // Vectors of passages.
             "models",
             "retrieval-core",
+            // Runs are traces.
+            "trace-context",
             // Events of runs.
             "webhooks",
         ],
@@ -99,7 +104,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // Research runs: their steps are use cases.
-    ("research", &["app", "docstore", "error-causes", "model", "models", "retrieval-core", "webhooks"]),
+    (
+        "research",
+        &["app", "docstore", "error-causes", "model", "models", "retrieval-core", "trace-context", "webhooks"],
+    ),
     // The edge.
     (
         "http-actix",
@@ -117,7 +125,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "rate-limit",
             "research",
             "retrieval-core",
+            "server-tls",
             "skills",
+            "trace-context",
         ],
     ),
     ("xtask", &["api-types", "openapi"]),

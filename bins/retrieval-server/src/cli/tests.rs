@@ -14,9 +14,9 @@ fn command_line_is_consistent() {
 fn print_key_is_accepted_before_and_after_serve() {
     for arguments in [&["--print-key"][..], &["--print-key", "serve"], &["serve", "--print-key"]] {
         let parsed = command(arguments).unwrap();
-        assert!(matches!(parsed, Command::Serve(Serve { print_key: true })), "{arguments:?}: {parsed:?}");
+        assert!(matches!(parsed, Command::Serve(Serve { print_key: true, role: None })), "{arguments:?}: {parsed:?}");
     }
-    assert!(matches!(command(&["serve"]).unwrap(), Command::Serve(Serve { print_key: false })));
+    assert!(matches!(command(&["serve"]).unwrap(), Command::Serve(Serve { print_key: false, role: None })));
 }
 
 #[test]
@@ -24,4 +24,19 @@ fn option_of_serve_is_refused_by_other_commands() {
     let refused = command(&["--print-key", "migrate"]).unwrap_err();
     assert_eq!((refused.kind(), refused.exit_code()), (ErrorKind::ArgumentConflict, 2));
     assert!(refused.to_string().contains("`--print-key` is an option of `serve`"), "{refused}");
+}
+
+#[test]
+fn role_is_accepted_before_and_after_serve() {
+    for (arguments, expected) in [
+        (&["--role", "worker"][..], Some(Role::Worker)),
+        (&["--role", "api", "serve"], Some(Role::Api)),
+        (&["serve", "--role", "all"], Some(Role::All)),
+        (&["serve"], None),
+    ] {
+        let parsed = command(arguments).unwrap();
+        assert!(matches!(parsed, Command::Serve(Serve { role, .. }) if role == expected), "{arguments:?}: {parsed:?}");
+    }
+    let refused = command(&["--role", "api", "migrate"]).unwrap_err();
+    assert!(refused.to_string().contains("`--role` is an option of `serve`"), "{refused}");
 }

@@ -3,9 +3,10 @@
 use serde_json::json;
 use settings::{EmbedBackend, IndexBackend, Settings, StorageBackend};
 
-use crate::{compose, descriptors, embedder, output};
+use crate::{certificates, compose, descriptors, embedder, output};
 
-/// Validates what the settings alone cannot: values that only their adapters understand. Nothing is opened or connected.
+/// Validates what the settings alone cannot: values that only their adapters understand. No listener or
+/// database is opened, and nothing is connected.
 pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>> {
     let storage = match settings.storage.backend {
         StorageBackend::S3 => compose::external_storage(settings).err(),
@@ -36,6 +37,7 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         compose::web_sources(settings).err(),
         compose::fetcher(settings).err(),
         compose::tokens(settings).err(),
+        certificates::load(settings).err(),
         plan.err(),
     ]
     .into_iter()

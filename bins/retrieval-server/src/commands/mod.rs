@@ -26,7 +26,9 @@ pub use config_check::config_check;
 /// Runs a command. `config` is the settings file, whose effective content a backup contains.
 pub async fn run(command: Command, settings: Settings, config: Option<&Path>) -> anyhow::Result<()> {
     match command {
-        Command::Serve(options) => serve::run(settings, options.print_key, config).await,
+        Command::Serve(options) => {
+            serve::run(settings, options.print_key, options.role.unwrap_or_default(), config).await
+        }
         Command::Doctor { json } => doctor::run(&settings, json).await,
         Command::Admin(command) => admin::run(command, &settings).await,
         Command::Web(Web::Import { file, format, base_url }) => {

@@ -1,4 +1,4 @@
-//! `doctor`: findings before, during and after a server, without changes.
+//! `doctor`: findings before, during and after a server, without traces.
 
 use std::fs;
 
@@ -6,31 +6,127 @@ use serde_json::{Value, json};
 
 use crate::support::{Database, Finished, Server};
 
-fn statuses(done: &Finished) -> Vec<(String, String)> {
+on_both_databases!(running_server_passes_and_keeps_no_trace);
+
+fn findings(done: &Finished) -> Vec<Value> {
     let parse = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {done:#?}"));
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    done.stdout.lines().map(parse).map(|finding| (text(&finding["check"]), text(&finding["status"]))).collect()
+    done.stdout.lines().map(parse).collect()
 }
 
-fn expected(changed: &[(&str, &str)]) -> Vec<(String, String)> {
-    let checks = ["data_folder", "database", "index", "storage", "sandbox", "disk", "connections"];
-    let status = |check| changed.iter().find(|(name, _)| *name == check).map_or("ok", |(_, status)| status);
-    checks.iter().map(|check| ((*check).to_owned(), status(*check).to_owned())).collect()
+/// Asserts the findings that do not pass: each has a hint, and those that pass have none.
+#[track_caller]
+fn assert_problems(done: &Finished, expected: &[(&str, &str)]) {
+    let findings = findings(done);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    for finding in &findings {
+        assert_eq!(finding["hint"].is_null(), finding["status"] == "pass", "{finding}");
+    }
+    let problems = findings.iter().filter(|finding| finding["status"] != "pass");
+    let problems: Vec<_> = problems.map(|finding| (text(&finding["check"]), text(&finding["status"]))).collect();
+    let expected: Vec<_> = expected.iter().map(|(check, status)| ((*check).to_owned(), (*status).to_owned())).collect();
+    assert_eq!(problems, expected, "{done:#?}");
+    let names: Vec<String> = findings.iter().map(|finding| text(&finding["check"])).collect();
+    let checks = "data_folder database index storage sandbox address_guard clock disk connections certificate backup";
+    for check in checks.split(' ').chain(["round_trip", "isolation"]) {
+        assert!(names.iter().any(|name| name == check), "{check} is not in {names:?}");
+    }
 }
+
+const NO_SERVER: [(&str, &str); 2] = [("round_trip", "warn"), ("isolation", "warn")];
 
 #[test]
-fn sound_installation_passes_with_and_without_a_server() {
+fn installation_without_a_server_passes_with_warnings() {
     let mut server = Server::prepare(Database::sqlite(), "");
     let fresh = server.command(&["doctor", "--json"]);
-    assert_eq!((fresh.code(), statuses(&fresh)), (Some(0), expected(&[])), "{fresh:#?}");
+    assert_eq!(fresh.code(), Some(0), "{fresh:#?}");
+    assert_problems(&fresh, &NO_SERVER);
     assert!(!server.data_folder().exists(), "nothing was created");
     server.resume();
     let running = server.command(&["doctor", "--json"]);
-    assert_eq!((running.code(), statuses(&running)), (Some(0), expected(&[])), "{running:#?}");
     assert!(running.stdout.contains("in use by a running server"), "{}", running.stdout);
     assert_eq!(server.stop().code(), Some(0));
+    let backup = server.data_folder().with_file_name("backup");
+    assert_eq!(server.command(&["backup", backup.to_str().unwrap()]).code(), Some(0));
     let stopped = server.command(&["doctor"]);
-    assert_eq!((stopped.code(), statuses(&stopped)), (Some(0), expected(&[])), "{stopped:#?}");
+    assert_eq!(stopped.code(), Some(0), "{stopped:#?}");
+    assert_problems(&stopped, &NO_SERVER);
+}
+
+fn running_server_passes_and_keeps_no_trace(database: Database) {
+    let server = Server::start(database);
+    let done = server.command(&["doctor", "--json"]);
+    assert_eq!(done.code(), Some(0), "{done:#?}");
+    let no_backup = [("backup", "warn")];
+    assert_problems(&done, if server.database.is_postgres() { &[] } else { &no_backup });
+    for organization in server.command(&["admin", "org", "list"]).lines() {
+        if organization["name"] == "doctor probe" {
+            let left = (&organization["state"], &organization["files"], &organization["documents"]);
+            assert_eq!(left, (&json!("deleted"), &json!(0), &json!(0)), "{organization}");
+            let id = organization["organization_id"].as_str().unwrap();
+            let ledger = server.command(&["admin", "balance", "ledger", "--org", id]);
+            assert!(ledger.stderr.contains("has no balance"), "{ledger:#?}");
+        }
+    }
+}
+
+/// The steps fail, and the organizations are deleted nevertheless.
+#[test]
+fn broken_round_trip_is_explained_and_cleaned_up() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    let settings = fs::read_to_string(server.settings_file()).unwrap();
+    // Nobody listens there.
+    let elsewhere = settings.replace("[storage]\n", "[storage]\npublic_endpoint = \"http://127.0.0.1:9\"\n");
+    fs::write(server.settings_file(), elsewhere).unwrap();
+    server.resume();
+    let done = server.command(&["doctor", "--json"]);
+    assert_eq!(done.code(), Some(1), "{done:#?}");
+    assert_problems_of(&done, "round_trip", "storage.public_endpoint");
+    let left = server.command(&["admin", "org", "list"]).lines();
+    assert!(left.iter().filter(|one| one["name"] == "doctor probe").all(|one| one["state"] == "deleted"), "{left:#?}");
+}
+
+/// Asserts that a check failed with a hint that contains `hint`.
+#[track_caller]
+fn assert_problems_of(done: &Finished, check: &str, hint: &str) {
+    let findings = findings(done);
+    let finding = findings.iter().find(|finding| finding["check"] == check).unwrap_or_else(|| panic!("{done:#?}"));
+    assert_eq!(finding["status"], "fail", "{finding}");
+    assert!(finding["hint"].as_str().unwrap().contains(hint), "{finding}");
+}
+
+#[test]
+fn each_missing_dependency_fails_with_a_hint() {
+    let nobody = "127.0.0.1:9";
+    for (sections, storage, check, hint) in [
+        (format!("[index]\nbackend = \"meilisearch\"\nurl = \"http://{nobody}\"\n"), "", "index", "index.url"),
+        (
+            String::new(),
+            "backend = \"s3\"\nendpoint = \"http://127.0.0.1:9\"\naccess_key_id = \"a\"\nsecret_access_key = \"b\"\n",
+            "storage",
+            "storage.endpoint",
+        ),
+        (
+            format!("[rate_limit]\nbackend = \"redis\"\nurl = \"redis://{nobody}\"\n"),
+            "",
+            "rate_limit",
+            "rate_limit.url",
+        ),
+        (
+            format!("[auth.oauth]\nissuer = \"i\"\naudience = \"a\"\njwks_url = \"http://{nobody}/keys\"\n"),
+            "",
+            "issuer",
+            "auth.oauth.jwks_url",
+        ),
+    ] {
+        let server = Server::prepare(Database::sqlite(), &sections);
+        let settings = fs::read_to_string(server.settings_file()).unwrap();
+        fs::write(server.settings_file(), settings.replace("[storage]\n", &format!("[storage]\n{storage}"))).unwrap();
+        let done = server.command(&["doctor", "--json"]);
+        assert_eq!(done.code(), Some(1), "{done:#?}");
+        assert_problems_of(&done, check, hint);
+    }
+    let postgres = Server::prepare(Database::Shared(format!("postgres://u:p@{nobody}/d")), "");
+    assert_problems_of(&postgres.command(&["doctor", "--json"]), "database", "database.url");
 }
 
 #[test]
@@ -46,8 +142,8 @@ fn failed_check_is_named_and_fails_the_command() {
         let _ = fs::remove_file(server.data_folder().join(name));
     }
     let done = server.command(&["doctor", "--json"]);
-    let failed = [("database", "failed"), ("disk", "failed")];
-    assert_eq!((done.code(), statuses(&done)), (Some(1), expected(&failed)), "{done:#?}");
+    assert_eq!(done.code(), Some(1));
+    assert_problems(&done, &[&[("database", "fail"), ("disk", "fail"), ("backup", "warn")][..], &NO_SERVER].concat());
     assert!(done.stderr.contains("failed checks: database, disk"), "{}", done.stderr);
 }
 
@@ -55,12 +151,20 @@ fn failed_check_is_named_and_fails_the_command() {
 fn broken_embedding_model_fails_the_check_and_the_start() {
     let server = Server::prepare(Database::sqlite(), "[embed]\nbackend = \"local\"\ndir = \"/nowhere\"\n");
     let done = server.command(&["doctor", "--json"]);
-    let embed = ("embed".to_owned(), "failed".to_owned());
-    assert!(done.code() == Some(1) && statuses(&done).contains(&embed), "{done:#?}");
+    assert_eq!(done.code(), Some(1), "{done:#?}");
+    assert_problems_of(&done, "embed", "embed.dir");
     let start = server.command(&["serve"]);
     assert_eq!(start.code(), Some(1), "{start:#?}");
     assert!(start.stderr.contains("embed.dir: `/nowhere`: is no folder"), "{}", start.stderr);
     assert!(!server.data_folder().exists(), "nothing was created");
+}
+
+#[test]
+fn opened_networks_are_a_warning() {
+    let server = Server::prepare(Database::sqlite(), "[fetch]\nallow_networks = [\"10.0.0.0/8\"]\n");
+    let done = server.command(&["doctor", "--json"]);
+    assert_problems(&done, &[&[("address_guard", "warn")][..], &NO_SERVER].concat());
+    assert!(done.stdout.contains("10.0.0.1"), "{}", done.stdout);
 }
 
 /// A full disk makes the instance unready, with the reason.

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Database, Server, lines, until};
 
@@ -25,6 +25,80 @@ fn malformed_requests_are_no_errors_of_the_server() {
     assert_eq!(server.stop().code(), Some(0));
     let log = server.log();
     assert!(log.contains("listening") && !log.contains("ERROR"), "{log}");
+}
+
+/// Returns the lines of the access log.
+fn accesses(server: &Server) -> Vec<Value> {
+    let lines = server.log();
+    let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["target"] == "access").collect()
+}
+
+#[test]
+fn each_request_has_one_line_without_content_and_keys() {
+    let server = Server::start_with(Database::sqlite(), "[log]\nformat = \"json\"\n");
+    let client = server.tenant("acme");
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let found = client.send("POST", "/v1/search", &[("traceparent", parent)], Some(br#"{"query": "walrus"}"#));
+    let file = client.get("/v1/files/secret-name.txt");
+    let listed = client.get("/v1/usage?from=yesterday");
+    let unknown = client.with_key(Some("rk_wrong_walrus")).get("/v1/files");
+    let docs = client.with_key(None).get("/docs?walrus");
+    let nowhere = client.with_key(None).get("/walrus");
+    let replies = [&found, &file, &listed, &unknown, &docs, &nowhere];
+    let lines = until("all lines", Duration::from_secs(10), || {
+        Some(accesses(&server)).filter(|lines| lines.len() >= replies.len())
+    });
+    let organization = json!(client.organization);
+    let expected = [
+        ("POST /v1/search", 200, &organization),
+        ("GET /v1/files/{name}", 404, &organization),
+        ("GET /v1/usage", 400, &organization),
+        ("GET /v1/files", 401, &Value::Null),
+        ("GET /docs", 200, &Value::Null),
+        ("(unmatched)", 404, &Value::Null),
+    ];
+    assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+    for ((route, status, organization), reply) in expected.into_iter().zip(replies) {
+        let line = lines.iter().find(|line| line["request_id"] == reply.header("x-request-id").unwrap());
+        let line = line.unwrap_or_else(|| panic!("{route} is not in {lines:#?}"));
+        assert_eq!(
+            (&line["route"], &line["status"], &line["organization_id"]),
+            (&json!(route), &json!(status), organization)
+        );
+        assert_eq!(line["bytes"], reply.text.len(), "{line}");
+        assert!(line["duration_ms"].as_f64().is_some_and(|duration| duration > 0.0), "{line}");
+    }
+    let traced = lines.iter().find(|line| line["route"] == "POST /v1/search").unwrap();
+    assert_eq!(traced["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+    let log = server.log();
+    for secret in ["walrus", "secret-name", "yesterday", client.key.as_deref().unwrap()] {
+        assert!(!log.contains(secret), "{secret}: {log}");
+    }
+}
+
+#[test]
+fn access_log_can_be_disabled() {
+    let mut server = Server::start_with(Database::sqlite(), "[log]\nformat = \"json\"\naccess = false\n");
+    server.tenant("acme").get("/v1/files").ok();
+    assert_eq!(server.stop().code(), Some(0));
+    assert!(server.log().contains("listening"));
+    assert_eq!(accesses(&server), [] as [Value; 0]);
+}
+
+/// The stages of a search are measured on another thread than its request is read on.
+#[test]
+fn lines_of_a_request_have_its_ids() {
+    let server = Server::start_with(Database::sqlite(), "[log]\nformat = \"json\"\nfilter = \"warn,app=debug\"\n");
+    let client = server.tenant("acme");
+    let reply = client.search("walrus", json!({}));
+    let id = reply.header("x-request-id").unwrap().to_owned();
+    let line = until("the durations of the search", Duration::from_secs(10), || {
+        let log = server.log();
+        log.lines().find(|line| line.contains(&id)).map(|line| serde_json::from_str::<Value>(line).unwrap())
+    });
+    let span = &line["span"];
+    assert_eq!((&span["request_id"], &span["trace_id"]), (&json!(id), &json!(id.replace('-', ""))), "{line}");
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod quickstart;
 mod rendering;
 mod reranking;
 mod restored;
+mod roles;
 mod runs;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -45,6 +46,7 @@ mod sandbox;
 mod signing;
 mod tenant_routes;
 mod tenants;
+mod tls;
 mod upgrades;
 mod uploads;
 mod usage;

@@ -65,17 +65,15 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the writer and the pruner. Events are kept for `retention`, counts of hours and days forever.
-    pub fn start(store: Docstore, clock: Arc<dyn Clock>, retention: Duration, supervisor: &Supervisor) -> Self {
+    /// Starts the writer. Events are stored unless `retention` is zero.
+    pub fn start(store: Docstore, retention: Duration, supervisor: &Supervisor) -> Self {
         let (queue, events) = mpsc::channel(QUEUE);
         // Outlives a panic of the writer, with the queued events.
         let events = Arc::new(Mutex::new(events));
-        let writer = store.clone();
         supervisor.spawn("usage_writer", move || {
-            let (store, events) = (writer.clone(), Arc::clone(&events));
+            let (store, events) = (store.clone(), Arc::clone(&events));
             async move { write(&store, &mut *events.lock().await, !retention.is_zero()).await }
         });
-        supervisor.spawn("usage_pruner", move || prune(store.clone(), Arc::clone(&clock), retention));
         Self { queue, dropped: AtomicU64::new(0) }
     }
 
@@ -168,6 +166,12 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
             }
         }
     }
+}
+
+/// Starts the pruner. Events are kept for `retention`, counts of hours and days forever.
+pub(crate) fn spawn_pruner(store: &Docstore, clock: &Arc<dyn Clock>, retention: Duration, supervisor: &Supervisor) {
+    let (store, clock) = (store.clone(), Arc::clone(clock));
+    supervisor.spawn("usage_pruner", move || prune(store.clone(), Arc::clone(&clock), retention));
 }
 
 /// Deletes expired events and rollups of minutes periodically.

@@ -95,7 +95,16 @@ async fn background_tasks_are_reported() {
     let world = TestApp::start().await;
     let tasks = world.app.background_tasks();
     let names: Vec<_> = tasks.iter().map(|task| task.name).collect();
-    let upkeep = ["refunds", "retention", "file_sizes", "removal"];
-    assert_eq!(names, [&["usage_writer", "usage_pruner", "recorder", "ledger", "backlog"][..], &upkeep].concat());
+    assert_eq!(names, [OWN_TASKS, &["usage_pruner", "refunds", "retention", "file_sizes", "removal"]].concat());
     assert!(tasks.iter().all(|task| task.phase == Phase::Running && task.panics == 0), "{tasks:?}");
+}
+
+/// Tasks of every instance, which write what it recorded.
+const OWN_TASKS: &[&str] = &["usage_writer", "recorder", "ledger", "backlog"];
+
+#[tokio::test]
+async fn instance_without_upkeep_only_writes_what_it_recorded() {
+    let world = TestApp::with(Setup { upkeep: false, ..Setup::default() }).await;
+    let names: Vec<_> = world.app.background_tasks().iter().map(|task| task.name).collect();
+    assert_eq!(names, OWN_TASKS);
 }

@@ -46,7 +46,7 @@ pub(super) async fn all(
         batch::limit(&mut request.content, share);
         let outcome = one(context, request).await;
         if let Err(failure) = &outcome {
-            log(failure, context.request_id, route);
+            log(failure, route);
         }
         outcome
     });

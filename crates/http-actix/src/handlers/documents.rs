@@ -97,7 +97,7 @@ async fn read_all(context: &Context, body: DocumentsRequest) -> Result<Vec<Docum
     let result = |outcome: Result<ReadDocument, Failure>| match outcome {
         Ok(document) => DocumentResult { status: ReadStatus::Ok, document: Some(Box::new(document)), error: None },
         Err(failure) => {
-            log(&failure, context.request_id, "POST /v1/documents");
+            log(&failure, "POST /v1/documents");
             DocumentResult { status: ReadStatus::Error, document: None, error: Some(failure.body()) }
         }
     };

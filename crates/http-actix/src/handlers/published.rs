@@ -11,10 +11,10 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
 use app::web_index::filling::{PROGRAM, WAYS};
 use openapi::{llms, reference};
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::State;
 use crate::accept::prefers_html;
+use crate::exchange::Exchange;
 use crate::handlers::unmatched::without_admission;
 use crate::query::refuse_unknown_parameters;
 use crate::reply::{Reply, respond};
@@ -46,7 +46,7 @@ static SCRIPT: LazyLock<StaticFile> =
 
 /// `GET /`, without authentication: the reference for browsers, links for programs.
 pub(crate) async fn root(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    let (request_id, base) = (Uuid::now_v7(), state.published.for_request(&request));
+    let (request_id, base) = (Exchange::of(&request).request_id, state.published.for_request(&request));
     if prefers_html(request.headers()) {
         // A proxy may serve the API below a path.
         let docs = format!("{}/docs", base.path());

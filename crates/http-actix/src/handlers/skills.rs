@@ -5,9 +5,9 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::ErrorCode;
 use serde_json::{Value, json};
 use skills::Text;
-use uuid::Uuid;
 
 use crate::State;
+use crate::exchange::Exchange;
 use crate::failure::Failure;
 use crate::handlers::unmatched::without_admission;
 use crate::reply::{Reply, respond};
@@ -16,7 +16,7 @@ use crate::static_file::StaticFile;
 
 /// `GET /skills`.
 pub(crate) async fn index(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
-    let request_id = Uuid::now_v7();
+    let request_id = Exchange::of(&request).request_id;
     let outcome = files(&state).and_then(|files| {
         let entry = |skill: &Text| {
             let url = format!("{}/skills/{}/SKILL.md", files.public_url, skill.name);

@@ -2,17 +2,17 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::ErrorCode;
-use uuid::Uuid;
 
 use crate::State;
 use crate::call::Call;
+use crate::exchange::Exchange;
 use crate::failure::Failure;
 use crate::pipeline::{self, Route};
 use crate::reply::{Reply, respond};
 
 /// One name for all unmatched requests: paths come from callers and would fill the usage tables with noise. Query
 /// parameters are not checked, since the path or method is already wrong.
-const UNMATCHED: &str = "(unmatched)";
+pub(crate) const UNMATCHED: &str = "(unmatched)";
 
 /// Answers an unknown path below `/v1`, after admission like every request there.
 pub(crate) async fn unknown_api_path(request: HttpRequest, payload: web::Payload) -> HttpResponse {
@@ -41,7 +41,7 @@ pub(crate) async fn without_admission(
     state: &State,
     outcome: Result<Reply, Failure>,
 ) -> HttpResponse {
-    respond(state, request, Uuid::now_v7(), UNMATCHED, outcome, None).await
+    respond(state, request, Exchange::of(request).request_id, UNMATCHED, outcome, None).await
 }
 
 fn not_found() -> Failure {

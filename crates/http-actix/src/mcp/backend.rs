@@ -22,7 +22,7 @@ pub(crate) struct InProcess<'a> {
 impl InProcess<'_> {
     /// Logs a failure and converts its public part.
     fn refusal(&self, failure: &Failure) -> mcp::Failure {
-        log(failure, self.context.request_id, self.usage.route());
+        log(failure, self.usage.route());
         mcp::Failure { status: failure.code.status(), error: failure.body() }
     }
 }

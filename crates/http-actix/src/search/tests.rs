@@ -103,6 +103,7 @@ fn any_page() -> impl Strategy<Value = Page> {
                     UnavailableProvider { name: "searxng", reason: "timeout" };
                     filtered_results
                 ],
+                semantic_unavailable: false,
                 degraded: filtered_results == 1,
                 empty_indexes: IndexName::ALL[..filtered_results.min(2)].to_vec(),
                 read_bytes: 0,

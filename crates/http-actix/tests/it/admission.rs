@@ -212,3 +212,33 @@ async fn a_busy_server_says_when_to_retry() {
     assert_eq!(details["retry_after_seconds"], 1);
     assert_eq!(refused.rate_headers(), 3);
 }
+
+#[actix_web::test]
+async fn source_of_many_rejected_credentials_has_to_wait() {
+    let api = Api::new().await;
+    let send = async |peer: &str, key: &str| {
+        let request = TestRequest::get().uri("/v1/files").peer_addr(peer.parse().unwrap());
+        api.send(request.insert_header(("Authorization", format!("Bearer {key}")))).await
+    };
+    let (guesser, other) = ("203.0.113.7:1", "203.0.113.8:1");
+    // Keys in use at that address are not affected.
+    assert_eq!(send(guesser, &api.tenant.key).await.status, 200);
+    for _ in 0..5 {
+        send(guesser, "wrong").await.expect_error(401, "invalid_api_key");
+    }
+    let refused = send(guesser, "wrong").await;
+    let details = refused.expect_error(429, "rate_limited");
+    assert_eq!(details, json!({"limit": "rejected_credentials", "retry_after_seconds": 12}));
+    assert_eq!((refused.header("Retry-After"), refused.rate_headers()), (Some("12"), 0));
+    assert_eq!(send(guesser, &api.tenant.key).await.status, 200);
+    send(other, "wrong").await.expect_error(401, "invalid_api_key");
+    // A new key at that address waits as well.
+    let new = api.bearer_with(&[Scope::FilesRead]).await;
+    let new = new.trim_start_matches("Bearer ");
+    send(guesser, new).await.expect_error(429, "rate_limited");
+    assert_eq!(send(other, new).await.status, 200);
+    // This machine is no stranger.
+    for _ in 0..9 {
+        send("127.0.0.1:1", "wrong").await.expect_error(401, "invalid_api_key");
+    }
+}

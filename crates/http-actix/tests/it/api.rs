@@ -75,10 +75,13 @@ impl Api {
             oauth_issuer,
             workers: 1,
             drain: Duration::from_secs(1),
+            tls: None,
             connections: Limits { connections: 16, per_address: 0, trusted: vec![] },
             paces: Paces::default(),
             memory: MemoryLimits::default(),
             clock,
+            access_log: true,
+            rejected_per_minute: 5,
             metrics: Some(Arc::new(|| "counted_total 7\n".to_owned())),
         };
         // Use cases run on the runtime that the state is made on.
@@ -179,7 +182,8 @@ impl Answer {
             _ => &["$schema", "error", "request_id", "type"],
         };
         assert_eq!(keys, expected, "an error body has these keys and no others");
-        assert_eq!(self.header("Retry-After").is_some(), code == "overloaded");
+        let waits = code == "overloaded" || body["error"]["details"]["limit"] == "rejected_credentials";
+        assert_eq!(self.header("Retry-After").is_some(), waits);
         if status != 401 && status != 403 && self.status != 404 {
             assert_eq!(self.header("Content-Type"), Some("application/json"));
         }

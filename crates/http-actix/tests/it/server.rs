@@ -48,19 +48,22 @@ async fn start_with(Limited { connections, paces, memory }: Limited) -> Served {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
     let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
-    let listeners = Listeners { public: bind(), operations: bind() };
-    let public = listeners.public.local_addr().unwrap();
-    let operations = listeners.operations.local_addr().unwrap();
+    let (api, internal) = (bind(), bind());
+    let (public, operations) = (api.local_addr().unwrap(), internal.local_addr().unwrap());
+    let listeners = Listeners { public: Some(api), operations: internal };
     let options = Options {
         public_url: format!("http://{public}"),
         mcp_allow_origins: vec![],
         oauth_issuer: None,
         workers: 2,
         drain: Duration::from_secs(5),
+        tls: None,
         connections: Limits { connections, per_address: 0, trusted: vec![] },
         paces,
         memory,
         clock: Arc::new(SystemClock),
+        access_log: true,
+        rejected_per_minute: 5,
         metrics: None,
     };
     // Use cases run on the runtime that the server is started on.
@@ -123,6 +126,30 @@ async fn requests_of_every_outcome_share_a_connection() {
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     running.stop().await.unwrap();
     assert!(TcpStream::connect(public).await.is_err());
+}
+
+/// Load balancers stop sending requests before the last ones are answered.
+#[tokio::test]
+async fn draining_server_is_not_ready() {
+    let Served { world: _world, running, public, operations, key, .. } = start().await;
+    let mut stream = TcpStream::connect(public).await.unwrap();
+    let request = post("/v1/search", &key, r#"{"query": "x"}"#);
+    let (begin, end) = request.split_at(request.len() - 1);
+    stream.write_all(begin.as_bytes()).await.unwrap();
+    let mut internal = TcpStream::connect(operations).await.unwrap();
+    let ready = "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert!(ask(&mut internal, ready).await.starts_with("HTTP/1.1 200 "));
+    let stopping = tokio::spawn(running.stop());
+    let refused = loop {
+        let answer = ask(&mut internal, ready).await;
+        if !answer.starts_with("HTTP/1.1 200 ") {
+            break answer;
+        }
+    };
+    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("stopping"), "{refused}");
+    stream.write_all(end.as_bytes()).await.unwrap();
+    assert!(response(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    stopping.await.unwrap().unwrap();
 }
 
 #[tokio::test]

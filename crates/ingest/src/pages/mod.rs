@@ -20,6 +20,7 @@ use extract_worker::Extractor;
 use fetcher::Fetcher;
 use model::{CaptureId, Clock, DocId, OrganizationId, Timestamp};
 use tokio::runtime::Handle;
+use tracing::Instrument;
 
 use failure::Failure;
 use failure_cache::FailureCache;
@@ -127,7 +128,7 @@ impl PageReader {
         }
         let outcome = self.reads.join(&key, || {
             let (pipeline, failures) = (Arc::clone(&self.pipeline), Arc::clone(&self.failures));
-            self.runtime.spawn(async move {
+            let reading = async move {
                 let outcome = pipeline.run(&request).await;
                 outcome.map_err(|failure| {
                     if let Some(cause) = failure.cause {
@@ -135,7 +136,8 @@ impl PageReader {
                     }
                     failure.error
                 })
-            })
+            };
+            self.runtime.spawn(reading.in_current_span())
         });
         outcome.outcome().await.unwrap_or(Err(PageError::Panicked))
     }

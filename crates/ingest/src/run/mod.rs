@@ -25,6 +25,7 @@ use model::{Clock, FileOutcome, SyncId, Timestamp};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use trace_context::TraceContext;
 use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
@@ -170,9 +171,10 @@ impl Runner {
         let sync_id = run.sync_id;
         let lost = self.leases.add(sync_id, &owner);
         tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run started");
+        let trace = TraceContext::start(sync_id.0);
         let outcome = tokio::select! {
             // A run that panics fails: after a restart of the worker it would only panic again.
-            outcome = AssertUnwindSafe(self.execute_steps(&run, &owner)).catch_unwind() => outcome.unwrap_or_else(|panic| {
+            outcome = AssertUnwindSafe(trace_context::within(trace, self.execute_steps(&run, &owner))).catch_unwind() => outcome.unwrap_or_else(|panic| {
                 report_panic("runner", panic.as_ref());
                 Err(RunError::Panicked)
             }),

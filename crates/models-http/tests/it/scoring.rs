@@ -8,6 +8,7 @@ use models_http::{HttpReranker, HttpRerankerOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
+use trace_context::TraceContext;
 
 /// An endpoint that answers each request by the function: status and body. `None` never answers.
 async fn endpoint(answer: impl Fn(&str, Value) -> Option<(u16, Value)> + Send + Sync + 'static) -> String {
@@ -161,4 +162,24 @@ fn key_is_hidden_and_url_is_checked() {
     };
     assert!(!format!("{options:?}").contains("s3cret"));
     assert!(HttpReranker::new(options).is_err());
+}
+
+#[tokio::test]
+async fn calls_continue_the_trace_of_their_work() {
+    let (sender, heads) = std::sync::mpsc::channel();
+    let url = endpoint(move |head, _| {
+        sender.send(head.to_ascii_lowercase()).expect("a receiver");
+        Some((200, json!({"results": [{"index": 0, "relevance_score": 0.5}]})))
+    })
+    .await;
+    let reranker = reranker(&url);
+    let texts = ["a".to_owned()];
+    reranker.score("q", &texts).await.expect("scores");
+    assert!(!heads.recv().expect("a request").contains("traceparent"), "outside of a trace");
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let context = TraceContext::continued(parent, Some("vendor=1")).expect("a context");
+    trace_context::within(context, reranker.score("q", &texts)).await.expect("scores");
+    let head = heads.recv().expect("a request");
+    assert!(head.contains("traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-"), "{head}");
+    assert!(head.contains("tracestate: vendor=1"), "{head}");
 }

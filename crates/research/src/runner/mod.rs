@@ -18,6 +18,7 @@ use docstore::{ClaimedResearch, StoreError};
 use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use trace_context::TraceContext;
 use uuid::Uuid;
 
 use crate::runs::Research;
@@ -92,12 +93,14 @@ impl Research {
         let lost = self.leases.add(research_id, &owner);
         tracing::info!(%research_id, organization_id = %claimed.run.organization_id, "research run started");
         self.changes.notify(research_id);
+        // Of the run, whichever workers execute it.
+        let trace = TraceContext::start(research_id.0);
         let outcome = tokio::select! {
             biased;
             () = lost.cancelled() => Err(Stopped::LeaseLost),
             () = stop.cancelled() => Err(Stopped::Stopping),
             // A run that panics fails: another attempt would only panic again.
-            outcome = AssertUnwindSafe(self.drive(&claimed, &owner)).catch_unwind() => outcome.unwrap_or_else(|panic| {
+            outcome = AssertUnwindSafe(trace_context::within(trace, self.drive(&claimed, &owner))).catch_unwind() => outcome.unwrap_or_else(|panic| {
                 report_panic(TASK, panic.as_ref());
                 Err(Stopped::Panicked)
             }),

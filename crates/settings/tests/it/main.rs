@@ -438,3 +438,21 @@ fn effective_settings_load_again_and_contain_no_secrets() {
     assert_eq!((again.server.workers, again.fetch.allow_ports), (3, vec![81, 82]));
     assert_eq!(again.database.url.expose(), "sqlite:retrieval.db", "a secret keeps its default");
 }
+
+#[test]
+fn certificate_and_key_belong_together_and_make_urls_secure() {
+    let pair = "[server]\ntls_cert = \"c.pem\"\ntls_key = \"k.pem\"\n";
+    let settings = load(pair, &[]).unwrap();
+    assert!(settings.has_tls());
+    assert_eq!((settings.server.public_url.as_str(), settings.scheme()), ("https://127.0.0.1:8080", "https"));
+    let storage = "[storage]\npublic_endpoint = \"http://localhost:8082\"\n";
+    assert_eq!(load(&format!("{pair}{storage}"), &[]).unwrap().storage.public_endpoint, "https://localhost:8082");
+    let external = load(&format!("{pair}{storage}backend = \"s3\"\n"), &[]).unwrap();
+    assert_eq!(external.storage.public_endpoint, "http://localhost:8082", "another server's");
+    let plain = Settings::load(None, []).unwrap();
+    assert!(!plain.has_tls() && plain.scheme() == "http");
+    for (line, missing) in [("tls_cert = \"c.pem\"", "server.tls_key"), ("tls_key = \"k.pem\"", "server.tls_cert")] {
+        let message = load_error(&format!("[server]\n{line}\n"), &[]);
+        assert!(message.contains(missing) && message.contains("belong together"), "{message}");
+    }
+}

@@ -26,6 +26,8 @@ async fn end_of_a_run_is_delivered_with_a_signature() {
     let [request] = &received(&endpoint, 1).await[..] else { panic!("one delivery") };
     assert!(request.head.starts_with("POST /in "), "{}", request.head);
     assert_eq!(request.header("content-type"), "application/json");
+    let trace = format!("00-{}-", request.header("webhook-id").replace('-', ""));
+    assert!(request.header("traceparent").starts_with(&trace), "{}", request.head);
     assert_eq!(check(request, SECRET, &world), Ok(()));
     assert_eq!(check(request, &generate_secret(), &world), Err(VerifyError::NoMatch));
     let body = request.json();

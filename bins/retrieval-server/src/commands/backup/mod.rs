@@ -18,7 +18,7 @@ use self::object_copy::{Missing, ObjectCopy};
 use crate::archive::{self, Manifest, Part};
 use crate::draft::Draft;
 use crate::folder_permissions::OF_THE_SYSTEM;
-use crate::{compose, data_folder, environment, output};
+use crate::{compose, data_folder, environment, last_backup, output};
 
 pub use self::error::BackupError;
 
@@ -57,6 +57,9 @@ pub async fn run(folder: &Path, settings: &Settings, config: Option<&Path>) -> a
     drop(copy);
     draft.publish(Path::new(archive::MANIFEST)).map_err(|error| BackupError::of_folder(folder, error))?;
     progress.finish_and_clear();
+    if let Err(error) = last_backup::note(settings) {
+        output::warn(&format!("{error:#}"));
+    }
     for part in &manifest.parts {
         output::json(&json!(part));
     }

@@ -1,23 +1,65 @@
-//! `doctor`: checks an installation without changing it, with or without a running server.
+//! `doctor`: checks a live installation. It changes nothing but its own two organizations, which it deletes.
 
+mod backends;
 mod checks;
+mod clock;
+mod guard;
+mod probe;
 mod report;
 
+use std::future::Future;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use anyhow::bail;
 use settings::Settings;
 
 use report::{Finding, Status};
 
+/// Time for one check.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Prints the outcome of every check: a table on a terminal, one JSON object per line otherwise.
 ///
 /// # Errors
 /// A check failed.
 pub async fn run(settings: &Settings, json: bool) -> anyhow::Result<()> {
-    let findings: Vec<Finding> = checks::all(settings).await;
+    let findings = all(settings).await;
     report::print(&findings, json || !std::io::stdout().is_terminal());
     let failed: Vec<&str> =
-        findings.iter().filter(|finding| finding.status == Status::Failed).map(|finding| finding.check).collect();
+        findings.iter().filter(|finding| finding.status == Status::Fail).map(|finding| finding.check).collect();
     if failed.is_empty() { Ok(()) } else { bail!("failed checks: {}", failed.join(", ")) }
+}
+
+async fn all(settings: &Settings) -> Vec<Finding> {
+    let mut findings = vec![checks::data_folder(settings)];
+    findings.push(backends::database(settings).await);
+    findings.push(backends::index(settings).await);
+    findings.push(backends::storage(settings).await);
+    findings.extend(backends::rate_limit(settings).await);
+    findings.extend(backends::reranker(settings).await);
+    findings.extend(backends::embedder(settings).await);
+    findings.extend(backends::generator(settings).await);
+    findings.extend(backends::issuer(settings).await);
+    findings.extend(backends::web_providers(settings).await);
+    findings.extend(backends::renderer(settings).await);
+    findings.push(checks::sandbox(settings).await);
+    findings.push(guard::check(settings).await);
+    findings.push(clock::check(settings).await);
+    findings.push(checks::free_space(settings));
+    findings.push(checks::connections(settings));
+    findings.push(checks::certificate(settings));
+    findings.push(checks::backup(settings));
+    findings.extend(checks::warnings(settings));
+    findings.extend(probe::check(settings).await);
+    findings
+}
+
+/// Turns an error and a timeout of a check into a failure with a hint.
+async fn within(check: &'static str, hint: &str, finding: impl Future<Output = anyhow::Result<Finding>>) -> Finding {
+    match tokio::time::timeout(TIMEOUT, finding).await {
+        Ok(Ok(finding)) => finding,
+        Ok(Err(error)) => Finding::fail(check, format!("{error:#}"), hint),
+        Err(_) => Finding::fail(check, format!("no answer within {TIMEOUT:?}"), hint),
+    }
 }

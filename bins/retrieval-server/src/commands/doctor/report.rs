@@ -8,18 +8,18 @@ use crate::{logging, output};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Status {
-    Ok,
+    Pass,
     /// Works, but not as it should.
-    Warning,
-    Failed,
+    Warn,
+    Fail,
 }
 
 impl Status {
     fn as_str(self) -> &'static str {
         match self {
-            Status::Ok => "ok",
-            Status::Warning => "warning",
-            Status::Failed => "failed",
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Fail => "fail",
         }
     }
 }
@@ -30,26 +30,28 @@ pub struct Finding {
     pub check: &'static str,
     pub status: Status,
     pub detail: String,
+    /// Advice; none if all is well.
+    pub hint: Option<String>,
 }
 
 impl Finding {
-    pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, status: Status::Ok, detail: detail.into() }
+    pub fn pass(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { check, status: Status::Pass, detail: detail.into(), hint: None }
     }
 
-    pub fn warning(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, status: Status::Warning, detail: detail.into() }
+    pub fn warn(check: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, status: Status::Warn, detail: detail.into(), hint: Some(hint.into()) }
     }
 
-    pub fn failed(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, status: Status::Failed, detail: detail.into() }
+    pub fn fail(check: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, status: Status::Fail, detail: detail.into(), hint: Some(hint.into()) }
     }
 }
 
 pub fn print(findings: &[Finding], json: bool) {
     if json {
-        for Finding { check, status, detail } in findings {
-            output::json(&json!({ "check": check, "status": status.as_str(), "detail": detail }));
+        for Finding { check, status, detail, hint } in findings {
+            output::json(&json!({ "check": check, "status": status.as_str(), "detail": detail, "hint": hint }));
         }
         return;
     }
@@ -58,8 +60,12 @@ pub fn print(findings: &[Finding], json: bool) {
 
 fn table(findings: &[Finding]) -> String {
     let width = findings.iter().map(|finding| finding.check.len()).max().unwrap_or(0);
-    let line = |Finding { check, status, detail }: &Finding| {
-        format!("{check:width$}  {:7}  {}\n", status.as_str(), logging::visible(detail))
+    let line = |Finding { check, status, detail, hint }: &Finding| {
+        let mut line = format!("{check:width$}  {}  {}\n", status.as_str(), logging::visible(detail));
+        if let Some(hint) = hint {
+            line.push_str(&format!("{:width$}        -> {}\n", "", logging::visible(hint)));
+        }
+        line
     };
     findings.iter().map(line).collect()
 }
@@ -69,8 +75,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_the_table_are_aligned() {
-        let findings = [Finding::ok("disk", "7 bytes"), Finding::failed("database", "is\ngone")];
-        assert_eq!(table(&findings), "disk      ok       7 bytes\ndatabase  failed   is\\ngone\n");
+    fn columns_of_the_table_are_aligned_and_hints_stand_below() {
+        let findings = [Finding::pass("disk", "7 bytes"), Finding::fail("database", "is\ngone", "start it")];
+        let expected = "disk      pass  7 bytes\ndatabase  fail  is\\ngone\n                -> start it\n";
+        assert_eq!(table(&findings), expected);
     }
 }

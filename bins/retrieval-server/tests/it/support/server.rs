@@ -146,6 +146,11 @@ impl Server {
         String::from_utf8_lossy(&fs::read(self.folder.path().join("log")).unwrap_or_default()).into_owned()
     }
 
+    /// Sends a signal to the server process.
+    pub fn signal(&self, signal: Signal) {
+        process::signal_process(self.child.as_ref().expect("no server runs"), signal);
+    }
+
     /// Sends SIGTERM, as a service manager does, and waits for the exit.
     #[track_caller]
     pub fn stop(&mut self) -> ExitStatus {

@@ -8,6 +8,7 @@ use model::{Clock, OrganizationId, Timestamp};
 use moka::sync::Cache;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument;
 use web_providers::{ProviderError, WebProvider, WebQuery, WebResponse};
 
 use super::ProviderSetup;
@@ -106,7 +107,7 @@ impl Source {
                 }
                 self.running.join(query, || {
                     let (source, query) = (Arc::clone(self), query.clone());
-                    self.runtime.spawn(async move { source.call(organization_id, &query).await })
+                    self.runtime.spawn(async move { source.call(organization_id, &query).await }.in_current_span())
                 })
             }
         };

@@ -1,5 +1,7 @@
 //! `serve`: runs the service until SIGTERM or SIGINT.
 
+mod background;
+
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,18 +15,20 @@ use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use connections::Connections;
 use docstore::{Docstore, Location};
 use http_actix::{Listeners, MetricsText};
-use ingest::{EmbeddingWorker, Ownership, Supervisor};
+use ingest::Supervisor;
 use model::{Clock, SystemClock};
-use models::embedding::Embedder;
+use server_tls::ServerTls;
 use settings::{Settings, WebProvider};
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
+use crate::compose::{self, EmbeddedStorage, OpenedIndex};
 use crate::rendering::Browser;
-use crate::{actor, banner, crawls, data_folder, descriptors, disk, embedder, logging, metrics, sandbox};
+use crate::role::Role;
+use crate::{actor, banner, certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox};
+use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -35,10 +39,12 @@ const ENGINE_TIMEOUT: Duration = Duration::from_millis(1_900);
 /// Connections that the system keeps until they are accepted. Beyond them it drops first packets, which clients repeat after a second.
 const BACKLOG: u32 = 4_096;
 
-pub async fn run(settings: Settings, print_key: bool, config: Option<&Path>) -> anyhow::Result<()> {
+pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option<&Path>) -> anyhow::Result<()> {
+    role.check(&settings)?;
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
+    let tls = certificates::load(&settings)?.map(Arc::new);
     let plan = descriptors::plan(&settings, descriptors::limit())?;
     if plan.lowered_by.is_some() {
         tracing::warn!("{plan}");
@@ -67,43 +73,29 @@ pub async fn run(settings: Settings, print_key: bool, config: Option<&Path>) -> 
     let (blobs, embedded_storage) = compose::storage(&settings, &free_space).await?;
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
     if let Some(EmbeddedStorage { server, public, internal }) = embedded_storage {
-        for (listener, connections) in [
-            (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage))),
-            (internal, compose::internal_connections()),
+        for (listener, connections, tls) in [
+            (public, Connections::new("storage", compose::connection_limits(&settings, plan.storage)), tls.clone()),
+            (internal, compose::internal_connections(), None),
         ] {
-            let (server, stop) = (server.clone(), stop.clone());
+            let (server, stop) = (server.clone().over(tls), stop.clone());
             tasks.push(tokio::spawn(server.serve(listener, connections, async move { stop.cancelled().await })));
         }
     }
     blobs.prepare().await.context("preparing object storage")?;
-    let mut runner = None;
-    if let Some(index) = &index {
-        take_over_runs(&store, index).await?;
-        if index.ownership == Ownership::Exclusive {
-            // Requeues lost or damaged parts of the embedded index before the first search.
-            index.feeder.restore().await?;
-        }
-        if let Some(worker) = embedding_worker(&store, embedder.as_ref()).await? {
-            let stop_embedding = stop.clone();
-            tasks.push(supervisor.spawn("embedding", move || Arc::clone(&worker).work(stop_embedding.clone())));
-        }
-        let created = compose::runner(&settings, &store, &blobs, &extractor, &index.feeder)?;
-        let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&created));
-        let (stop_feeder, stop_runner) = (stop.clone(), stop.clone());
-        tasks.push(supervisor.spawn("feeder", move || {
-            let (feeder, stop) = (Arc::clone(&feeder), stop_feeder.clone());
-            async move { feeder.work(stop).await }
-        }));
-        tasks.push(supervisor.spawn("runner", move || Arc::clone(&working).work(stop_runner.clone())));
-        runner = Some(created);
-    }
     let webhooks = compose::webhook_sender(&settings)?;
-    let (worker, stop_worker) = (compose::webhook_worker(&settings, &store, &webhooks), stop.clone());
-    tasks.push(supervisor.spawn("webhooks", move || Arc::clone(&worker).work(stop_worker.clone())));
-    if settings.crawl.enabled {
-        let crawler = crawls::crawler(&settings, &store, &extractor, browser.scripted(), None).await?;
-        let stop_crawler = stop.clone();
-        tasks.push(supervisor.spawn("crawler", move || Arc::clone(&crawler).work(stop_crawler.clone())));
+    let mut runner = None;
+    if role.works() {
+        let scripted = browser.scripted();
+        let shared = Shared { settings: &settings, store: &store, blobs: &blobs, extractor: &extractor, scripted };
+        let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
+        if let Some(index) = &index {
+            runner = Some(background.index(&shared, index).await?);
+            background.embed(&shared, embedder.as_ref()).await?;
+        }
+        background.deliver_webhooks(&shared, &webhooks);
+        if settings.crawl.enabled {
+            background.crawl(&shared).await?;
+        }
     }
     let limiter = compose::limiter(&settings)?;
     let mut host_checks = vec![disk_check(&settings), sandbox::host_check(workers.report)];
@@ -126,21 +118,27 @@ pub async fn run(settings: Settings, print_key: bool, config: Option<&Path>) -> 
         host_checks,
         free_space,
         supervisor: supervisor.clone(),
+        upkeep: role.works(),
         options: options(&settings),
     }));
     let research = compose::research(&settings, &app, &store, &webhooks)?;
-    if index.is_some() {
-        let (working, stop_research) = (Arc::clone(&research), stop.clone());
-        tasks.push(supervisor.spawn("research", move || Arc::clone(&working).work(stop_research.clone())));
+    if role.works() && index.is_some() {
+        let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
+        background.research(&research);
     }
-    let listeners = Listeners {
-        public: listen("server.bind", settings.server.bind)?,
-        operations: listen("operations.bind", settings.operations.bind)?,
-    };
-    let mut servers =
-        http_actix::serve(Arc::clone(&app), research, limiter, &http_options(&settings, &plan, metrics), listeners)?;
-    tracing::info!(address = %settings.server.bind, operations = %settings.operations.bind, "listening");
-    first_start(&settings, &store, print_key, config).await?;
+    let public = if role.serves_requests() { Some(listen("server.bind", settings.server.bind)?) } else { None };
+    let listeners = Listeners { public, operations: listen("operations.bind", settings.operations.bind)? };
+    if let Some(tls) = &tls {
+        let (tls, stop) = (Arc::clone(tls), stop.clone());
+        tasks.push(supervisor.spawn("certificates", move || certificates::watch(Arc::clone(&tls), stop.clone())));
+    }
+    let http_options = http_options(&settings, &plan, metrics, tls);
+    let mut servers = http_actix::serve(Arc::clone(&app), research, limiter, &http_options, listeners)?;
+    let address = role.serves_requests().then(|| tracing::field::display(settings.server.bind));
+    tracing::info!(role = role.as_str(), address, operations = %settings.operations.bind, "listening");
+    if role.serves_requests() {
+        first_start(&settings, &store, print_key, config).await?;
+    }
     let failure = tokio::select! {
         () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
@@ -175,8 +173,14 @@ fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     bind().with_context(|| format!("{setting}: listening on `{address}`"))
 }
 
-fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsText) -> http_actix::Options {
+fn http_options(
+    settings: &Settings,
+    plan: &descriptors::Plan,
+    metrics: MetricsText,
+    tls: Option<Arc<ServerTls>>,
+) -> http_actix::Options {
     http_actix::Options {
+        tls,
         public_url: settings.server.public_url.clone(),
         mcp_allow_origins: settings.mcp.allow_origins.clone(),
         oauth_issuer: Some(settings.auth.oauth.issuer.clone()).filter(|issuer| !issuer.is_empty()),
@@ -186,37 +190,10 @@ fn http_options(settings: &Settings, plan: &descriptors::Plan, metrics: MetricsT
         paces: http_actix::Paces::default(),
         memory: http_actix::MemoryLimits::default(),
         clock: Arc::new(SystemClock),
+        access_log: settings.log.access,
+        rejected_per_minute: settings.rate_limit.rejected_per_minute,
         metrics: Some(metrics),
     }
-}
-
-/// Makes the indexes use the vectors of the model, or none without a model. Returns the worker that embeds documents.
-async fn embedding_worker(
-    store: &Docstore,
-    embedder: Option<&Arc<dyn Embedder>>,
-) -> anyhow::Result<Option<Arc<EmbeddingWorker>>> {
-    let Some(embedder) = embedder else {
-        ingest::embed::use_model(store, None).await?;
-        return Ok(None);
-    };
-    let worker = EmbeddingWorker::new(store.clone(), Arc::clone(embedder), Arc::new(SystemClock));
-    worker.adopt().await?;
-    Ok(Some(Arc::new(worker)))
-}
-
-/// Expires the run leases of a crashed process at once if no other process can hold them.
-async fn take_over_runs(store: &Docstore, index: &Index) -> anyhow::Result<()> {
-    if index.ownership == Ownership::Exclusive {
-        let taken = store.expire_run_leases().await?;
-        if taken > 0 {
-            tracing::info!(runs = taken, "resuming interrupted indexing runs");
-        }
-        let taken = store.expire_research_leases().await?;
-        if taken > 0 {
-            tracing::info!(runs = taken, "resuming interrupted research runs");
-        }
-    }
-    Ok(())
 }
 
 fn options(settings: &Settings) -> Options {

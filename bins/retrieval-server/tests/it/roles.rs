@@ -1,0 +1,122 @@
+//! Instances that only serve requests, and instances that only work.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use test_support::crawl_site::CrawlSite;
+use uuid::Uuid;
+
+use crate::support::{Client, Database, Page, Server, until};
+
+on_both_databases!(worker_does_what_the_api_leaves, api_and_worker_index_and_search);
+
+const DEADLINE: Duration = Duration::from_secs(60);
+const STORAGE_KEYS: &str = "access_key_id = \"probe\"\nsecret_access_key = \"probe-secret\"\n";
+
+/// Adds lines to the section `[storage]`.
+fn with_storage(server: &Server, lines: &str) {
+    let settings = fs::read_to_string(server.settings_file()).unwrap();
+    fs::write(server.settings_file(), settings.replace("[storage]\n", &format!("[storage]\n{lines}"))).unwrap();
+}
+
+/// Starts a server whose embedded store other instances use.
+fn store() -> Server {
+    let mut server = Server::prepare(Database::sqlite(), "[index]\nbackend = \"none\"\n");
+    with_storage(&server, STORAGE_KEYS);
+    server.resume();
+    server
+}
+
+/// Prepares an instance of a role that uses the objects of `store`.
+fn instance(database: Database, role: &'static str, store: &Server, sections: &str) -> Server {
+    let mut server = Server::prepare(database, sections);
+    let endpoint = format!("backend = \"s3\"\nendpoint = \"http://{}\"\n{STORAGE_KEYS}", store.storage_address());
+    with_storage(&server, &endpoint);
+    server.arguments = vec!["serve", "--role", role];
+    server
+}
+
+fn tasks(server: &Server) -> BTreeSet<String> {
+    let ready = Client::new(&server.operations(), None, Uuid::nil()).get("/readyz").ok();
+    let tasks = ready["tasks"].as_array().unwrap().iter();
+    tasks.map(|task| task["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn start(mut api: Server, mut worker: Server) -> (Server, Server) {
+    if api.database.is_postgres() {
+        api.command(&["migrate"]).object();
+    }
+    api.resume();
+    worker.resume();
+    (api, worker)
+}
+
+fn worker_does_what_the_api_leaves(database: Database) {
+    let store = store();
+    let sections = "[index]\nbackend = \"none\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n";
+    let api = instance(database, "api", &store, sections);
+    let worker = instance(api.same_database(), "worker", &store, sections);
+    let (api, worker) = start(api, worker);
+
+    assert_eq!(tasks(&api), ["usage_writer", "recorder", "ledger", "backlog"].map(str::to_owned).into());
+    let work = ["webhooks", "crawler", "refunds", "retention", "file_sizes", "removal", "usage_pruner"];
+    assert!(tasks(&worker).is_superset(&work.map(str::to_owned).into()), "{:?}", tasks(&worker));
+
+    let base = worker.base();
+    assert!(TcpStream::connect(base.trim_start_matches("http://")).is_err(), "a worker serves no requests");
+    let probe = Client::new(&worker.operations(), None, Uuid::nil());
+    assert!(probe.get("/metrics").text.contains("retrieval_outbox_entries"));
+
+    api.tenant("acme").get("/v1/files").ok();
+    let page = "<title>Tides</title><p>The moon moves the tides of the sea.</p>";
+    let site = CrawlSite::start("127.0.0.3", |_| Page::html(page));
+    api.command(&["web", "crawl", &site.url("/"), "--name", "tides", "--limit", "1"]);
+    until("the worker has crawled", DEADLINE, || {
+        let shown = api.command(&["web", "crawl-show", "tides"]).object();
+        (shown["state"] == "completed").then_some(())
+    });
+}
+
+/// Skipped without a Meilisearch, as the tests in `meilisearch.rs`.
+fn api_and_worker_index_and_search(database: Database) {
+    let Some(url) = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty()) else {
+        return println!("NOT RUN: ACCEPT_INDEX_URL is not set");
+    };
+    let key = std::env::var("ACCEPT_INDEX_KEY").unwrap_or_default();
+    let prefix = format!("e2e-{}-", Uuid::new_v4().simple());
+    let index = format!("[index]\nbackend = \"meilisearch\"\nurl = {url:?}\napi_key = {key:?}\nprefix = {prefix:?}\n");
+    let store = store();
+    let api = instance(database, "api", &store, &index);
+    let worker = instance(api.same_database(), "worker", &store, &index);
+    let (api, worker) = start(api, worker);
+    assert!(tasks(&worker).is_superset(&["feeder", "runner", "research"].map(str::to_owned).into()));
+
+    let client = api.tenant("acme");
+    client.upload("tides.txt", "The moon moves the tides.");
+    let sync_id = client.start_run("incremental");
+    assert_eq!(client.finish_run(&sync_id)["stats"]["indexed"], 1);
+    assert_eq!(client.search_workspace("tides")["results"].as_array().map(Vec::len), Some(1));
+
+    // The waiting request is served by one instance and ends with the work of another one.
+    let body = json!({ "query": "What moves the tides?", "scope": client.workspace_scope() });
+    let created: Value = client.post("/v1/research", &body).json();
+    let research_id = created["research_id"].as_str().unwrap_or_else(|| panic!("{created}"));
+    let ended = client.get(&format!("/v1/research/{research_id}?wait_seconds=30")).ok();
+    assert_eq!(ended["status"], "completed", "{ended}");
+}
+
+#[test]
+fn embedded_backends_refuse_separate_roles() {
+    for role in ["api", "worker"] {
+        let server = Server::prepare(Database::sqlite(), "");
+        let ended = server.command(&["serve", "--role", role]);
+        assert_eq!(ended.code(), Some(1));
+        assert!(ended.stderr.contains("index.backend") && ended.stderr.contains("`--role all`"), "{}", ended.stderr);
+        assert!(!server.data_folder().exists(), "nothing was created");
+    }
+    let server = Server::prepare(Database::sqlite(), "");
+    assert_eq!(server.command(&["serve", "--role", "leader"]).code(), Some(2));
+}

@@ -1,0 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod connections;
+mod files;
+mod pair;
