@@ -7,6 +7,7 @@ use models::embedding::Embedder;
 use settings::{EmbedBackend, Settings};
 
 /// Returns the configured model; `None` if there is none.
+#[expect(clippy::unused_async, reason = "models are loaded")]
 pub async fn open(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     match settings.embed.backend {
         EmbedBackend::None => Ok(None),
