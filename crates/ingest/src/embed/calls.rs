@@ -1,5 +1,6 @@
 //! Calls of the model for many texts, some of which it may reject.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use models::ModelError;
@@ -23,7 +24,7 @@ pub enum Called {
 /// Embeds texts. If the call fails although the model accepts a harmless text, the texts are bisected down to those at fault.
 pub async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Called {
     let mut vectors: Vec<Option<Box<[i8]>>> = vec![None; texts.len()];
-    let mut parts = Vec::from_iter([0..texts.len()]);
+    let mut parts: Vec<Range<usize>> = std::iter::once(0..texts.len()).collect();
     while let Some(part) = parts.pop() {
         let mut outcome = call(embedder, &texts[part.clone()]).await;
         if let Err(error) = outcome {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use blobs::BlobStore;
 use docstore::Docstore;
 use extract_worker::WorkerPool;
-
 use ingest::{EmbeddingWorker, Ownership, Runner, Scripted, Supervisor};
 use model::SystemClock;
 use models::embedding::Embedder;
