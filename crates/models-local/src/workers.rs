@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn queries_pass_documents() {
-        let workers = Workers::start(2).unwrap();
+        let workers = Workers::start(2).expect("threads");
         let (release, gate) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel();
         let blocked = done.clone();
@@ -136,13 +136,13 @@ mod tests {
         }
         assert_eq!(finished.recv(), Ok("query 1"));
         assert_eq!(finished.recv(), Ok("query 2"));
-        release.send(()).unwrap();
+        release.send(()).expect("the job");
         assert_eq!(finished.recv(), Ok("document"));
     }
 
     #[test]
     fn panics_end_their_job_alone() {
-        let workers = Workers::start(2).unwrap();
+        let workers = Workers::start(2).expect("threads");
         let (done, finished) = mpsc::channel();
         for kind in [TextKind::Query, TextKind::Document] {
             for _ in 0..3 {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn jobs_run_in_a_pool_of_one_thread() {
-        let workers = Workers::start(2).unwrap();
+        let workers = Workers::start(2).expect("threads");
         let (done, finished) = mpsc::channel();
         workers.submit(TextKind::Query, move || {
             let _ = done.send(rayon::current_num_threads());
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn waiting_jobs_are_dropped_at_the_end() {
-        let workers = Workers::start(2).unwrap();
+        let workers = Workers::start(2).expect("threads");
         let (release, gate) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel::<()>();
         workers.submit(TextKind::Document, move || {

@@ -1,5 +1,7 @@
 //! Models that the tests generate.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 mod embedder;
 mod encoders;
 mod folders;
