@@ -47,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("models-http", &["models"]),
     ("web-providers-http", &["model", "web-providers"]),
     // The browser connects where the fetcher may, and its pages take turns.
-    ("renderer-chromium", &["admission", "error-causes", "fetcher", "model"]),
+    ("renderer-chromium", &["admission", "error-causes", "fetcher"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
     ("webhooks", &["docstore", "fetcher", "model"]),
     // Use cases.
