@@ -4,7 +4,7 @@ pub mod embedding;
 mod error;
 pub mod generation;
 pub mod scoring;
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
 pub use error::ModelError;

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn passages_that_do_not_fit_the_content_are_skipped() {
-        let bad = [-1..2, 4..2, 2..99, 5..6].map(|bytes| passage(1, bytes, &[]));
+        let bad = [-1..2, Range { start: 4, end: 2 }, 2..99, 5..6].map(|bytes| passage(1, bytes, &[]));
         // The third byte of the content begins inside a character.
         assert_eq!(
             texts(None, "ab cdé", &[&bad[..], &[passage(2, 0..2, &[]), passage(3, 1..4, &[])]].concat()),

@@ -89,7 +89,7 @@ mod tests {
         let mut sent = [0; 3];
         their_reader.read_exact(&mut sent).await.unwrap();
         assert_eq!(&sent, b"{}\0");
-        their_writer.write_all(b"12345678\0a\0123456789\0b\0").await.unwrap();
+        their_writer.write_all(b"12345678\x00a\x00123456789\x00b\x00").await.unwrap();
         assert_eq!(wire.incoming.recv().await.as_deref(), Some("12345678"));
         assert_eq!(wire.incoming.recv().await.as_deref(), Some("a"));
         assert_eq!(wire.incoming.recv().await, None);

@@ -13,6 +13,7 @@ use uuid::Uuid;
 pub const ORGANIZATION: OrganizationId = OrganizationId(Uuid::from_u128(1));
 
 /// Returns the Chromium of this machine.
+#[expect(clippy::print_stdout, reason = "says why nothing is tested")]
 pub fn program() -> Option<PathBuf> {
     let found = find_program(&std::env::var_os("PATH").unwrap_or_default());
     if found.is_none() {
