@@ -35,11 +35,11 @@ pub struct Busy {
 impl Scripted {
     /// Renders pages with `renderer`; with `None`, none.
     pub fn new(renderer: Option<Arc<dyn Renderer>>) -> Self {
-        if renderer.is_some() {
-            for outcome in RenderError::NAMES.into_iter().chain(["rendered"]) {
-                counter!("retrieval_renders_total", "outcome" => outcome).increment(0);
-            }
+        // Known to the first scrape, also without a renderer.
+        for outcome in RenderError::NAMES.into_iter().chain(["rendered"]) {
+            counter!("retrieval_renders_total", "outcome" => outcome).increment(0);
         }
+        let _ = histogram!("retrieval_render_duration_seconds");
         Self { renderer }
     }
 

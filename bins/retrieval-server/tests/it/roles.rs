@@ -49,8 +49,9 @@ fn start(mut api: Server, mut worker: Server) -> (Server, Server) {
     if api.database.is_postgres() {
         api.command(&["migrate"]).object();
     }
-    api.resume();
+    // The worker prepares the indexes, without which the other is not ready.
     worker.resume();
+    api.resume();
     (api, worker)
 }
 

@@ -39,7 +39,7 @@ fn service_runs_with_defaults_where_only_landlock_is_missing() {
         assert!(sandbox["detail"].as_str().unwrap().contains("missing: landlock"), "{sandbox}");
         assert!(server.log().contains("missing: landlock"), "{}", server.log());
         let (finding, code) = diagnose(&server);
-        assert_eq!((&finding["status"], code), (&json!("ok"), Some(0)), "{finding}");
+        assert_eq!((&finding["status"], code), (&json!("pass"), Some(0)), "{finding}");
     });
 }
 
@@ -59,7 +59,7 @@ fn server_refuses_to_start_without_a_sandbox() {
             }
         }
         let (finding, code) = diagnose(&server);
-        assert_eq!((&finding["status"], code), (&json!("failed"), Some(1)), "{finding}");
+        assert_eq!((&finding["status"], code), (&json!("fail"), Some(1)), "{finding}");
     });
 }
 
@@ -74,6 +74,6 @@ fn accepted_lack_of_a_sandbox_is_reported_everywhere() {
         let log = server.log();
         assert!(log.lines().any(|line| line.contains("WARN") && line.contains("NOT confined")), "{log}");
         let (finding, code) = diagnose(&server);
-        assert_eq!((&finding["status"], code), (&json!("warning"), Some(0)), "{finding}");
+        assert_eq!((&finding["status"], code), (&json!("warn"), Some(0)), "{finding}");
     });
 }
