@@ -23,7 +23,7 @@ use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
 use crate::scope_statistics::ScopeCache;
 use crate::search;
-use crate::semantic::{self, SketchCache};
+use crate::semantic::{self, ColumnCache, SketchCache};
 
 pub struct EngineIndex {
     fields: Fields,
@@ -31,6 +31,7 @@ pub struct EngineIndex {
     reader: IndexReader,
     scopes: ScopeCache,
     countries: CountryCache,
+    columns: ColumnCache,
     sketches: SketchCache,
     writer: Mutex<OpenWriter>,
     options: TantivyOptions,
@@ -74,6 +75,7 @@ impl EngineIndex {
             reader,
             scopes: ScopeCache::default(),
             countries: CountryCache::default(),
+            columns: ColumnCache::default(),
             sketches: SketchCache::default(),
             writer: Mutex::default(),
             options,
@@ -88,7 +90,7 @@ impl EngineIndex {
     /// Searches vectors with at most `threads` threads.
     pub fn semantic(&self, request: &SemanticRequest, threads: usize) -> Result<Vec<SemanticHit>, EngineError> {
         let searcher = self.reader.searcher();
-        semantic::semantic(request, &searcher, &self.fields, &self.countries, &self.sketches, threads)
+        semantic::semantic(request, &searcher, &self.fields, &self.countries, &self.columns, &self.sketches, threads)
             .map_err(from_tantivy)
     }
 
@@ -159,6 +161,7 @@ impl EngineIndex {
     fn reload(&self) -> tantivy::Result<()> {
         self.sketches.prepare(&self.index)?;
         self.reader.reload()?;
+        self.columns.retain(&self.reader.searcher());
         self.sketches.retain(&self.reader.searcher());
         Ok(())
     }

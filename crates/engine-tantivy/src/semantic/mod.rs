@@ -3,6 +3,7 @@
 //! Vectors of small scopes are compared one by one. In a large scope, sketches of one bit per component select the
 //! candidates, and only those are compared.
 
+mod column_cache;
 mod columns;
 mod exact;
 mod kernels;
@@ -12,6 +13,7 @@ mod scan;
 mod sketch_cache;
 mod sketches;
 
+pub use column_cache::ColumnCache;
 pub use columns::add_fields;
 pub use sketch_cache::SketchCache;
 
@@ -24,8 +26,8 @@ use tantivy::{DocId, Searcher, SegmentReader};
 use crate::country_cache::CountryCache;
 use crate::filter::{FilterPlan, SegmentFilter};
 use crate::schema::{Fields, scope_prefix};
-use crate::search::IdColumns;
 use crate::top_hits::TopHits;
+use column_cache::SegmentColumns;
 use columns::{MAX_DIMENSIONS, VectorColumns, VectorKind};
 use exact::Comparison;
 use scan::Candidate;
@@ -55,6 +57,7 @@ pub fn semantic(
     searcher: &Searcher,
     fields: &Fields,
     countries: &CountryCache,
+    columns: &ColumnCache,
     sketches: &SketchCache,
     threads: usize,
 ) -> tantivy::Result<Vec<SemanticHit>> {
@@ -68,27 +71,27 @@ pub fn semantic(
     let mut comparison = Comparison::new(&request.vector, kind);
     let (mut large, mut scanned) = (Vec::new(), 0);
     for reader in searcher.segment_readers() {
-        let Some(columns) = VectorColumns::open(reader)? else { continue };
+        let Some(columns) = columns.get(reader)? else { continue };
         let filter = plan.in_segment(searcher, reader)?;
         if filter.admits_none() {
             continue;
         }
-        let ids = IdColumns::open(reader)?;
-        let in_scope = vectors_in_scope(&columns, &filter, kind);
-        if in_scope <= EXACT_VECTORS.max(columns.vectors(kind) / SCAN_ADVANTAGE) {
-            comparison.compare_all(&columns, &filter, kind, |doc, cosine| hits.offer(cosine, || ids.id(doc)));
+        let SegmentColumns { vectors, ids } = columns.as_ref();
+        let in_scope = vectors_in_scope(vectors, &filter, kind);
+        if in_scope <= EXACT_VECTORS.max(vectors.vectors(kind) / SCAN_ADVANTAGE) {
+            comparison.compare_all(vectors, &filter, kind, |doc, cosine| hits.offer(cosine, || ids.id(doc)));
             continue;
         }
-        let sketches = sketches.get(reader, &columns, kind, threads)?;
+        let sketches = sketches.get(reader, vectors, kind, threads)?;
         scanned += in_scope;
-        large.push(LargeSegment { columns, filter, ids, sketches });
+        large.push(LargeSegment { columns, filter, sketches });
     }
     if !large.is_empty() {
         let limit = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
         let limit = request.limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(limit);
         let candidates = scan::nearest(&large, request.vector.codes(), limit, threads)?;
         for (segment, doc, cosine) in compare_candidates(&large, candidates, &request.vector, kind, threads)? {
-            hits.offer(cosine, || large[segment].ids.id(doc));
+            hits.offer(cosine, || large[segment].columns.ids.id(doc));
         }
     }
     let hits = hits.into_hits().into_iter();
@@ -97,9 +100,8 @@ pub fn semantic(
 
 /// A segment whose candidates are selected by sketches.
 struct LargeSegment {
-    columns: VectorColumns,
+    columns: Arc<SegmentColumns>,
     filter: SegmentFilter,
-    ids: IdColumns,
     sketches: Arc<Sketches>,
 }
 
@@ -132,13 +134,13 @@ fn compare_candidates(
         for documents in documents.chunks(PRELOADED) {
             for candidate in documents.iter().copied().flatten() {
                 let segment = &segments[candidate.segment];
-                segment.columns.preload(segment.row(candidate), kind);
+                segment.columns.vectors.preload(segment.row(candidate), kind);
             }
             compared.extend(documents.iter().filter_map(|passages| {
                 let first = passages.first()?;
                 let segment = &segments[first.segment];
                 let rows = passages.iter().map(|candidate| segment.row(candidate));
-                Some((first.segment, segment.document(first), comparison.best(&segment.columns, rows)?))
+                Some((first.segment, segment.document(first), comparison.best(&segment.columns.vectors, rows)?))
             }));
         }
         compared
