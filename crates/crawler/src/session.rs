@@ -88,13 +88,8 @@ impl Session {
                 let Some(context) = contexts.get(&url.crawl_id) else { continue };
                 let is_current = url.kind == CrawlUrlKind::Sitemap
                     || url.content_digest.as_ref().is_some_and(|digest| current.get(&url.url_id) == Some(digest));
-                let next = tokio::select! {
-                    // What was read is lost, and read again by whoever has the host next.
-                    () = self.stop.cancelled() => return Ok(Next::End),
-                    next = self.visit_url(context, url, is_current, &mut pace) => next?,
-                };
+                let (next, pause) = self.visit_url(context, url, is_current, &mut pace).await?;
                 visits += 1;
-                let (next, pause) = next;
                 if !matches!(next, Next::Continue) {
                     return Ok(next);
                 }
@@ -128,7 +123,12 @@ impl Session {
     ) -> Result<(Next, Duration), StoreError> {
         // Taken before the request: the content is at least as new.
         let now = self.clock.now();
-        let outcome = self.visitor.visit(context, &url, is_current, pace, now).await;
+        let outcome = tokio::select! {
+            // What was read is lost, and read again by whoever has the host next.
+            () = self.stop.cancelled() => return Ok((Next::End, Duration::ZERO)),
+            outcome = self.visitor.visit(context, &url, is_current, pace, now) => outcome,
+        };
+        // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
         let Outcome { url, change, canonical, mut links, skipped, pause, is_unreachable } = outcome;
         let crawl_id = url.crawl_id;
         // The rest is added with the outcome, so that an interrupted list is read again.

@@ -46,9 +46,7 @@ fn tasks(server: &Server) -> BTreeSet<String> {
 }
 
 fn start(mut api: Server, mut worker: Server) -> (Server, Server) {
-    if api.database.is_postgres() {
-        api.command(&["migrate"]).object();
-    }
+    api.command(&["migrate"]).object();
     // The worker prepares the indexes, without which the other is not ready.
     worker.resume();
     api.resume();

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
@@ -129,7 +130,13 @@ pub async fn reschedule_crawl(
     let beyond = now + longest;
     let late: Vec<String> = queues::table
         .filter(queues::crawl_id.eq(Bind(crawl_id)))
-        .filter(queues::next_at.gt(Bind(beyond)))
+        // Other URLs of the host may be due.
+        .filter(exists(
+            urls::table
+                .filter(urls::crawl_id.eq(queues::crawl_id))
+                .filter(urls::host.eq(queues::host))
+                .filter(urls::next_fetch_at.gt(Bind(beyond))),
+        ))
         .select(queues::host)
         .load(connection)
         .await?;

@@ -110,7 +110,11 @@ impl Swarm<'_> {
         let mut active = now - self.begun < self.load.time;
         for at in 0..self.clients.len() {
             match &self.clients[at].state {
-                State::Resting { until } if *until <= now => self.start(at, now)?,
+                State::Resting { until } if *until <= now => {
+                    if self.start(at, now)? {
+                        self.advance(at)?;
+                    }
+                }
                 State::Resting { .. } => (),
                 State::Asking(exchange) if now - exchange.begun < self.load.timeout => active = true,
                 State::Asking(_) => self.give_up(at, now)?,
@@ -119,12 +123,12 @@ impl Swarm<'_> {
         Ok(active)
     }
 
-    /// Sends the next request of a client, unless the load is over.
-    fn start(&mut self, at: usize, now: Instant) -> anyhow::Result<()> {
+    /// Gives a client its next request, unless the load is over. Returns true if its connection can take it at once.
+    fn start(&mut self, at: usize, now: Instant) -> anyhow::Result<bool> {
         let client = &mut self.clients[at];
         if now - self.begun >= self.load.time {
             client.state = State::Resting { until: now };
-            return Ok(());
+            return Ok(false);
         }
         let reused = client.stream.is_some();
         if client.stream.is_none() {
@@ -137,15 +141,20 @@ impl Swarm<'_> {
         self.next += 1;
         client.state = State::Asking(Box::new(Exchange::new(request, reused, now)));
         // A new connection reports that it can be written.
-        if reused { self.advance(at) } else { Ok(()) }
+        Ok(reused)
     }
 
+    /// Sends and receives until the client has to wait. A fast server answers many requests before that.
     fn advance(&mut self, at: usize) -> anyhow::Result<()> {
-        let progress = self.attempt(at);
-        match progress {
-            Progress::Pending => Ok(()),
-            Progress::Complete => self.complete(at),
-            Progress::Lost => self.lose(at),
+        loop {
+            let goes_on = match self.attempt(at) {
+                Progress::Pending => false,
+                Progress::Complete => self.complete(at)?,
+                Progress::Lost => self.lose(at)?,
+            };
+            if !goes_on {
+                return Ok(());
+            }
         }
     }
 
@@ -160,10 +169,11 @@ impl Swarm<'_> {
         }
     }
 
-    fn complete(&mut self, at: usize) -> anyhow::Result<()> {
+    /// Records an answer. Returns true if the next request can be sent at once.
+    fn complete(&mut self, at: usize) -> anyhow::Result<bool> {
         let now = Instant::now();
         let client = &mut self.clients[at];
-        let State::Asking(exchange) = &client.state else { return Ok(()) };
+        let State::Asking(exchange) = &client.state else { return Ok(false) };
         let (status, begun) = (exchange.response.status, exchange.begun);
         let retry_after = exchange.response.retry_after;
         if exchange.response.closes {
@@ -179,10 +189,11 @@ impl Swarm<'_> {
             Refusal::Insist => begun + self.load.timeout,
         };
         client.state = State::Resting { until };
-        Ok(())
+        Ok(false)
     }
 
-    fn lose(&mut self, at: usize) -> anyhow::Result<()> {
+    /// Records a lost connection. Returns true if a request can be sent at once.
+    fn lose(&mut self, at: usize) -> anyhow::Result<bool> {
         let now = Instant::now();
         let client = &mut self.clients[at];
         client.stream = None;
@@ -192,17 +203,19 @@ impl Swarm<'_> {
             return self.start(at, now);
         }
         self.tally.lost += 1;
-        Ok(())
+        Ok(false)
     }
 
     /// Disconnects a client whose time is up, unless its response has just arrived.
     fn give_up(&mut self, at: usize, now: Instant) -> anyhow::Result<()> {
-        if matches!(self.attempt(at), Progress::Complete) {
-            return self.complete(at);
-        }
-        self.tally.timed_out += 1;
-        self.clients[at].stream = None;
-        self.start(at, now)
+        let goes_on = if matches!(self.attempt(at), Progress::Complete) {
+            self.complete(at)?
+        } else {
+            self.tally.timed_out += 1;
+            self.clients[at].stream = None;
+            self.start(at, now)?
+        };
+        if goes_on { self.advance(at) } else { Ok(()) }
     }
 }
 
