@@ -38,9 +38,11 @@ impl App {
             filters: filters(request, collection),
             limit: engine.candidate_limit(request.max_results),
         };
-        let admitted = with_policy(&base, policy);
-        let (lexical, nearest) =
-            futures_util::join!(self.search_words(engine, search, &base), self.nearest(engine, search, &admitted));
+        let admitted = || with_policy(&base, policy).filters;
+        let (lexical, nearest) = futures_util::join!(
+            self.search_words(engine, search, &base),
+            self.nearest(engine, search, &base, admitted),
+        );
         let (mut answer, filtered) = lexical?;
         nearest.extend(&mut answer.hits);
         Ok(CandidateList { filtered, ..self.load(engine, search, answer, collection, &nearest).await? })

@@ -68,7 +68,7 @@ impl SecondStage {
                     let ranker_version = model.version().to_owned();
                     return Order { ranker_version, unavailable: false, skipped: false };
                 }
-                Some(Err(error)) => log.record(&error),
+                Some(Err(error)) => log.record(&error, "reranker failed: results keep the first-stage order"),
             },
         }
         let is_blended = lists.iter().filter(|list| !list.candidates.is_empty()).count() > 1;
@@ -96,12 +96,12 @@ fn probabilities(scores: &[f32]) -> impl Iterator<Item = f64> {
 }
 
 impl FailureLog {
-    fn record(&self, error: &ModelError) {
+    pub fn record(&self, error: &ModelError, consequence: &'static str) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_none_or(|at| at.elapsed() >= LOG_PAUSE) {
             *last = Some(Instant::now());
             let error = error as &dyn std::error::Error;
-            tracing::warn!(error, "reranker failed: results keep the first-stage order");
+            tracing::warn!(error, "{consequence}");
         }
     }
 }

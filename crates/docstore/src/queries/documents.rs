@@ -259,18 +259,22 @@ pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Re
         .await?)
 }
 
+/// Returns true for the index whose documents have owners.
+pub fn is_workspace(index: IndexName) -> bool {
+    match index {
+        IndexName::Web => false,
+        IndexName::Workspace => true,
+    }
+}
+
 pub async fn list_indexable_documents(
     connection: &mut Conn,
     index: IndexName,
     after: Option<DocId>,
     limit: i64,
 ) -> Result<Vec<DocId>> {
-    let is_workspace = match index {
-        IndexName::Web => false,
-        IndexName::Workspace => true,
-    };
     let mut query = documents::table
-        .filter(documents::organization_id.is_not_null().eq(is_workspace))
+        .filter(documents::organization_id.is_not_null().eq(is_workspace(index)))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .filter(documents::latest_capture_id.is_not_null())

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{DocId, IndexName, Timestamp};
 
 use super::Conn;
-use super::documents::list_indexable_documents;
+use super::documents::{is_workspace, list_indexable_documents};
 use super::embedding_queue::enqueue_jobs;
 use super::outbox::enqueue_documents;
 use crate::error::Result;
@@ -38,11 +38,7 @@ pub async fn use_model(connection: &mut Conn, index: IndexName, model: Option<St
         .execute(connection)
         .await?;
     if model.is_none() {
-        let is_workspace = match index {
-            IndexName::Web => false,
-            IndexName::Workspace => true,
-        };
-        let of_index = jobs::organization_id.is_not_null().eq(is_workspace);
+        let of_index = jobs::organization_id.is_not_null().eq(is_workspace(index));
         diesel::delete(jobs::table.filter(of_index)).execute(connection).await?;
     }
     Ok(())

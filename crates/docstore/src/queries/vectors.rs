@@ -4,6 +4,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
+use super::documents::is_workspace;
 use super::outbox::enqueue_documents_of;
 use super::{Conn, embedding_queue, index_models};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -256,13 +257,6 @@ pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, m
     let left: HashSet<DocId> = unembedded_of(connection, doc_ids.clone(), model).await?.into_iter().collect();
     let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
     embedding_queue::drop_embedding_jobs(connection, settled).await
-}
-
-fn is_workspace(index: IndexName) -> bool {
-    match index {
-        IndexName::Web => false,
-        IndexName::Workspace => true,
-    }
 }
 
 pub async fn list_unembedded(

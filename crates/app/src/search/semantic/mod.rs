@@ -6,7 +6,7 @@ mod query_vectors;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use engine::{FirstStageRequest, Hit, SearchEngine, SemanticHit, SemanticRequest};
+use engine::{Filters, FirstStageRequest, Hit, SearchEngine, SemanticHit, SemanticRequest};
 use model::DocId;
 use models::embedding::Embedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
@@ -60,13 +60,14 @@ impl Nearest {
 }
 
 impl App {
-    /// Returns the nearest documents that meet the filters of the lexical request. A failure costs the search its semantic leg
-    /// only.
+    /// Returns the nearest documents of the lexical request's collection that meet `filters`, which are built only if there is a
+    /// semantic leg. A failure costs the search that leg only.
     pub(super) async fn nearest(
         &self,
         engine: &dyn SearchEngine,
         search: &Search<'_>,
         lexical: &FirstStageRequest,
+        filters: impl FnOnce() -> Filters,
     ) -> Nearest {
         let Some(semantic) = self.semantic.as_ref().filter(|_| is_semantic(search.request)) else {
             return Nearest::default();
@@ -76,7 +77,7 @@ impl App {
             collection: lexical.collection,
             space: semantic.space,
             vector: vector.as_ref().clone(),
-            filters: lexical.filters.clone(),
+            filters: filters(),
             limit: lexical.limit,
         };
         match search.request.deadline.within(self.ask_nearest(engine, &request)).await {

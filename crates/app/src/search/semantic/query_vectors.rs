@@ -1,12 +1,13 @@
 //! Vectors of queries.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use models::ModelError;
 use models::embedding::{Embedder, TextKind};
 use retrieval_core::chars;
 use retrieval_core::embeddings::QuantizedVector;
+
+use super::super::second_stage::FailureLog;
 
 /// Queries whose vectors are kept: some 2 kB each with 1,000 components.
 const CACHED: u64 = 10_000;
@@ -14,19 +15,16 @@ const CACHED: u64 = 10_000;
 /// Characters of a query that the model reads. It would cut the rest.
 const MAX_CHARS: usize = 2_000;
 
-/// Minimum interval between log entries about a failing model.
-const LOG_PAUSE: Duration = Duration::from_secs(60);
-
 /// Embeds queries, and remembers the vectors of recent ones.
 pub struct QueryVectors {
     embedder: Arc<dyn Embedder>,
     cache: moka::sync::Cache<String, Arc<QuantizedVector>>,
-    last_logged: Mutex<Option<Instant>>,
+    failures: FailureLog,
 }
 
 impl QueryVectors {
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, cache: moka::sync::Cache::new(CACHED), last_logged: Mutex::default() }
+        Self { embedder, cache: moka::sync::Cache::new(CACHED), failures: FailureLog::default() }
     }
 
     /// Returns the vector of a query; `None` if the model fails or takes too long.
@@ -42,7 +40,7 @@ impl QueryVectors {
                 Some(vector)
             }
             Err(error) => {
-                self.log(&error);
+                self.failures.record(&error, "embedding a query failed: searches are lexical only");
                 None
             }
         }
@@ -52,14 +50,5 @@ impl QueryVectors {
         let vectors = self.embedder.embed(TextKind::Query, &[text.to_owned()]).await?;
         let vector = vectors.first().and_then(|vector| QuantizedVector::quantize(vector));
         vector.ok_or_else(|| ModelError::InvalidResponse("the vector of the query has no direction".to_owned()))
-    }
-
-    fn log(&self, error: &ModelError) {
-        let mut last = self.last_logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_none_or(|at| at.elapsed() >= LOG_PAUSE) {
-            *last = Some(Instant::now());
-            let error = error as &dyn std::error::Error;
-            tracing::warn!(error, "embedding a query failed: searches are lexical only");
-        }
     }
 }
