@@ -15,6 +15,7 @@
 mod analyzer;
 mod fold;
 mod language;
+mod opening;
 mod query;
 mod query_token;
 mod segment;

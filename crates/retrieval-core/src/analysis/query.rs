@@ -4,6 +4,7 @@ use frostem::Algorithm;
 
 use super::analyzer::{Analyzer, TokenKind};
 use super::language::Language;
+use super::opening::openings_among;
 use super::query_token::QueryToken;
 use super::stemming::QUERY_SLOTS;
 use super::stop_words::stop_words_among;
@@ -23,7 +24,8 @@ pub struct QueryTerm {
     pub variants: Vec<String>,
     /// Number of occurrences in the query; terms that repeat others in another form count less.
     pub weight: f32,
-    /// Function word (`the`) in the presumed language of the query.
+    /// Function word (`the`) in the presumed language of the query, or word of an opening (`I am looking for articles
+    /// about`).
     pub stop_word: bool,
 }
 
@@ -93,7 +95,9 @@ pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
         });
     }
     let phrase = tokens.iter().filter(|token| token.kind.is_positional()).map(|token| token.word.clone()).collect();
-    let stop = stop_words_among(text, &tokens, languages);
+    let mut stop = stop_words_among(text, &tokens, languages);
+    let openings = openings_among(text, &tokens, &stop);
+    stop.iter_mut().zip(openings).for_each(|(stop, opening)| *stop |= opening);
     let mut terms = merge(&tokens, &stop);
     if terms.iter().any(|term| !term.stop_word) {
         terms.retain(|term| !term.stop_word);

@@ -123,6 +123,37 @@ fn stop_words_are_dropped_unless_nothing_else_is_left() {
 }
 
 #[test]
+fn openings_that_ask_for_documents_are_dropped() {
+    let words = |text: &str| {
+        let terms = analyze_query(text, &[Language::English]).terms;
+        terms.into_iter().map(|term| term.word).collect::<Vec<_>>().join(" ")
+    };
+    for opening in [
+        "I am interested in",
+        "I'm looking for articles about",
+        "Any information on",
+        "What articles exist which deal with",
+        "Please find all papers describing",
+        "List all documents related to",
+        "I'd like to know about the",
+        "Tubes leak. I would like papers on",
+    ] {
+        let expected = if opening.starts_with("Tubes") { "tubes leak heat pumps" } else { "heat pumps" };
+        assert_eq!(words(&format!("{opening} heat pumps")), expected);
+    }
+    // Subjects.
+    for question in ["information retrieval", "search engines", "looking glass", "information", "list comprehension"] {
+        assert_eq!(words(question), question);
+    }
+    assert_eq!(words("all about Eve"), "all about eve");
+    assert_eq!(words("dealing with grief"), "dealing grief");
+    assert_eq!(words("articles of confederation"), "articles confederation");
+    assert_eq!(words("who wrote papers on bridges"), "wrote papers bridges");
+    assert_eq!(words("papers on the"), "papers");
+    assert_eq!(words("information on heat and papers about information"), "information heat papers about");
+}
+
+#[test]
 fn repeated_words_add_weight_to_one_term() {
     let query = analyze_query("pump pumps valve", &[]);
     let weights: Vec<_> = query.terms.iter().map(|term| (&*term.variants[0], term.weight)).collect();

@@ -6,11 +6,12 @@
 //! for query terms; rarity among the candidates also removes terms that merely belong to the topic.
 
 use super::matching::MatchedCandidate;
-use super::parameters::{FEEDBACK, FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
+use super::parameters::{FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
+use super::score::Scorer;
 use crate::bm25::{B, length_norm, saturation};
 
-/// Mixes the evidence of the expansion terms into `scores`. `unit` is the total weight of the query's terms.
-pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary: usize, body_length: f64, unit: f64) {
+/// Mixes the evidence of the expansion terms into `scores`.
+pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary: usize, scorer: &Scorer) {
     let expansion = expansion(scores, matched, vocabulary);
     let total: f64 = expansion.iter().map(|(weight, _)| weight).sum();
     if total <= 0.0 {
@@ -21,6 +22,7 @@ pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary
     for (index, (_, id)) in expansion.iter().enumerate() {
         slots[*id] = index;
     }
+    let (fraction, unit) = (scorer.feedback(), scorer.total_weight());
     let mut counts = vec![0.0; expansion.len()];
     for (score, candidate) in scores.iter_mut().zip(matched) {
         counts.fill(0.0);
@@ -30,10 +32,10 @@ pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary
                 counts[slot] += 1.0;
             }
         }
-        let norm = length_norm(candidate.ids.len(), body_length, B);
+        let norm = length_norm(candidate.ids.len(), scorer.body_length(), B);
         let terms = expansion.iter().zip(&counts);
         let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm)).sum();
-        *score = (1.0 - FEEDBACK) * *score + FEEDBACK * unit * evidence;
+        *score = (1.0 - fraction) * *score + fraction * unit * evidence;
     }
 }
 

@@ -34,7 +34,7 @@ use score::Scorer;
 use vocabulary::Vocabulary;
 
 /// Name of this ranker in answers. Every change that affects an order changes it.
-pub const RANKER_VERSION: &str = "lexical_v1";
+pub const RANKER_VERSION: &str = "lexical_v2";
 
 /// Bytes of content that one call reads over all documents. If they contain more, each is read up to the same length: a
 /// long document is judged by its beginning, and the time of a call is bounded.
@@ -90,7 +90,7 @@ pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &Collect
     let mut scorer = Scorer::new(&matcher, &matched, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
         matched.iter().map(|candidate| scorer.score(candidate)).unzip();
-    feedback::apply(&mut scores, &matched, vocabulary.len(), scorer.body_length(), scorer.total_weight());
+    feedback::apply(&mut scores, &matched, vocabulary.len(), &scorer);
     if let Some(recency) = Recency::of(&matcher, query.now) {
         for (score, document) in scores.iter_mut().zip(documents) {
             *score *= recency.factor(document.published_at);

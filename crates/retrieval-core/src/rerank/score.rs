@@ -1,7 +1,9 @@
 //! Evidence of the query's own terms: fields, proximity, the best passage.
 
 use super::matching::{Field, MatchedCandidate, Occurrence, Passage};
-use super::parameters::{B_SHORT, BEST_PASSAGE, HEADINGS, NEAR, NEAR_POSITIONS, ORDERED, ORDERED_POSITIONS, TITLE};
+use super::parameters::{
+    B_SHORT, BEST_PASSAGE, FEEDBACK, HEADINGS, LONG_QUESTION, NEAR, NEAR_POSITIONS, ORDERED, ORDERED_POSITIONS, TITLE,
+};
 use crate::bm25::{B, idf, length_norm, saturation};
 use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
@@ -45,6 +47,11 @@ impl Scorer {
     /// Returns the total weight of all terms, the unit of scores.
     pub fn total_weight(&self) -> f64 {
         self.weights.iter().sum()
+    }
+
+    /// Returns the fraction of a score that expansion terms contribute.
+    pub fn feedback(&self) -> f64 {
+        FEEDBACK * brevity(self.weights.len())
     }
 
     pub fn body_length(&self) -> f64 {
@@ -120,7 +127,25 @@ impl Scorer {
     }
 }
 
-/// Returns the weight of each term: its rarity in the collection times its weight in the query.
+/// Returns the share of the terms in a long question that a question of [`LONG_QUESTION`] terms has; 1 for shorter ones.
+pub(super) fn brevity(terms: usize) -> f64 {
+    (LONG_QUESTION as f64 / terms.max(1) as f64).min(1.0)
+}
+
+/// Raises weights to a power that grows from 1 to 2 with the length of the question, and keeps their sum.
+fn sharpen(weights: &mut [f64]) {
+    let power = 2.0 - brevity(weights.len());
+    let total: f64 = weights.iter().sum();
+    if power == 1.0 || total <= 0.0 {
+        return;
+    }
+    weights.iter_mut().for_each(|weight| *weight = weight.powf(power));
+    let factor = total / weights.iter().sum::<f64>();
+    weights.iter_mut().for_each(|weight| *weight *= factor);
+}
+
+/// Returns the weight of each term: its rarity in the collection times its weight in the query, sharpened for a long
+/// question.
 fn weights(matcher: &QueryMatcher, matched: &[MatchedCandidate], statistics: &CollectionStatistics) -> Vec<f64> {
     // The collection contains at least the candidates, whatever the statistics say.
     let mut matching = vec![0_u64; matcher.terms.len()];
@@ -142,7 +167,9 @@ fn weights(matcher: &QueryMatcher, matched: &[MatchedCandidate], statistics: &Co
         // Statistics may be older than the candidates: a term in more documents than there are has no weight.
         f64::from(term.weight) * idf(frequency, (documents - frequency).max(-0.5))
     });
-    terms.collect()
+    let mut weights: Vec<f64> = terms.collect();
+    sharpen(&mut weights);
+    weights
 }
 
 fn count(occurrences: &[Occurrence], counts: &mut [f64]) {

@@ -175,3 +175,22 @@ fn adversarial_queries_are_ranked() {
     assert!(evidence(&query("word"), &[]).is_empty());
     assert!(evidence(&query(&long), &documents).first().unwrap().score > 0.0);
 }
+
+#[test]
+fn rare_words_of_a_long_question_outweigh_its_common_words() {
+    let letters = "bcdfghjklmnpqrtvwxz";
+    let common: Vec<String> =
+        letters.chars().flat_map(|first| letters.chars().take(2).map(move |last| format!("{first}o{last}"))).collect();
+    let question = format!("{} zirconium", common.join(" "));
+    let documents = [document("A", &common[..3].join(" ")), document("B", "zirconium")];
+    let mut frequencies: std::collections::BTreeMap<String, u64> =
+        common.iter().map(|word| (word.clone(), 200)).collect();
+    frequencies.insert("zirconium".into(), 2);
+    let statistics = CollectionStatistics { documents: 1_000, average_length: 3.0, document_frequency: frequencies };
+    let scores = |text: &str| {
+        let evidence = evidence_by(&query(text), &documents, &statistics);
+        evidence[1].score / evidence[0].score
+    };
+    let short = scores(&format!("{} zirconium", common[..3].join(" ")));
+    assert!(scores(&question) > 1.5 * short, "{} {short}", scores(&question));
+}
