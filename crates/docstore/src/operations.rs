@@ -450,8 +450,6 @@ operations! {
     /// Loads vectors that may spare embedding passages of a capture: those of the same document, and of a document of the same
     /// owner with the same content. For the indexer only.
     snapshot vectors::find_reusable_vectors(capture_id: CaptureId, model: String) -> Vec<CaptureVectors>;
-    /// Loads the vectors of at most `limit` documents of a collection, the same documents each time.
-    read vectors::sample_vectors(collection: Collection, model: String, limit: i64) -> Vec<CaptureVectors>;
     /// Stores vectors of one model. If the index uses it, ends the jobs of embedded documents and enqueues these for their index.
     /// Releases the jobs of the others, if `owner` has leased them. Vectors of a capture that was replaced go to the new one.
     bulk vectors::store_vectors(model: String, new: Vec<NewVectors>, owner: String, now: Timestamp) -> ();

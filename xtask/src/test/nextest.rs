@@ -22,6 +22,9 @@ pub fn run(selection: &[&str], filters: &[String], environment: &[(&str, &str)])
     let mut command = shell::cargo();
     if with_nextest {
         command.args(["nextest", "run", "--no-fail-fast"]).args(selection);
+        // Twice as many as processors: tests of processes, servers and time limits mostly wait.
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        command.args(["--test-threads", &(2 * processors).to_string()]);
         command.args(["--color", if std::io::stderr().is_terminal() { "always" } else { "never" }]);
         if in_ci() {
             // A shared machine may stall for seconds during an end-to-end test. Tests that pass only on retry are

@@ -1,3 +1,4 @@
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use diesel::prelude::*;
@@ -138,9 +139,17 @@ pub async fn store_vectors(
             }
         }
     }
+    let mut used: HashMap<IndexName, bool> = HashMap::new();
     for (organization_id, doc_ids) in ended {
         let index = organization_id.map_or(Collection::Web, Collection::Workspace).index();
-        if index_models::find_index_model(connection, index).await?.model.as_ref() == Some(&model) {
+        let used = match used.entry(index) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => {
+                let model_of_index = index_models::find_index_model(connection, index).await?.model;
+                *unknown.insert(model_of_index.as_ref() == Some(&model))
+            }
+        };
+        if used {
             embedding_queue::drop_embedding_jobs(connection, doc_ids.clone()).await?;
             enqueue_documents_of(connection, index, organization_id, doc_ids, now).await?;
         }
@@ -203,30 +212,6 @@ pub async fn outdate(connection: &mut Conn, capture_ids: &[CaptureId]) -> Result
             .await?;
     }
     Ok(())
-}
-
-pub async fn sample_vectors(
-    connection: &mut Conn,
-    collection: Collection,
-    model: String,
-    limit: i64,
-) -> Result<Vec<CaptureVectors>> {
-    let query = documents::table
-        .inner_join(capture_vectors::table.on(capture_vectors::capture_id.nullable().eq(documents::latest_capture_id)))
-        .filter(capture_vectors::model.eq(model))
-        .filter(capture_vectors::complete)
-        .filter(documents::listed)
-        .filter(documents::removed_at.is_null())
-        // Ids are digests of addresses, so their order is random.
-        .order(documents::doc_id)
-        .limit(limit)
-        .select((capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete))
-        .into_boxed();
-    let query = match collection {
-        Collection::Web => query.filter(documents::organization_id.is_null()),
-        Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
-    };
-    Ok(decoded(query.load(connection).await?))
 }
 
 /// Selects listed documents whose latest captures lack complete vectors of the model.

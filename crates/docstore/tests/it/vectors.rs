@@ -1,7 +1,7 @@
 //! Vectors of passages: whose they are, and when they go.
 
 use docstore::{CaptureVectors, EmbeddingProgress, Grant, NewDocument, NewVectors, PassageVector};
-use model::{CaptureId, Collection, DocId, IndexName, OrganizationId};
+use model::{CaptureId, DocId, IndexName, OrganizationId};
 
 use crate::support::{Database, NOW, at, new_organization, page, workspace_document};
 
@@ -15,7 +15,6 @@ on_both_backends!(
     vectors_of_a_capture_that_was_replaced_meanwhile_serve_the_new_one,
     damaged_vectors_are_skipped,
     only_the_owner_reuses_vectors,
-    sample_is_the_same_each_time,
     vectors_of_other_models_are_pruned,
 );
 
@@ -196,7 +195,6 @@ async fn damaged_vectors_are_skipped(db: Database) {
         let is_empty = hex == "010300";
         let expected = usize::from(is_empty);
         assert_eq!(listed(&db, new.capture.capture_id).await.len(), expected, "{hex}");
-        assert_eq!(db.sample_vectors(Collection::Web, MODEL.to_owned(), 9).await.unwrap().len(), expected, "{hex}");
         assert_eq!(reusable(&db, &new).await.len(), expected, "{hex}");
     }
     store(&db, MODEL, vectors(&new, 1, COMPLETE)).await;
@@ -218,20 +216,6 @@ async fn only_the_owner_reuses_vectors(db: Database) {
         found.push(reusable(&db, copy).await.iter().map(|vectors| vectors.capture_id).collect::<Vec<_>>());
     }
     assert_eq!(found, [vec![own.capture.capture_id], vec![], vec![]]);
-}
-
-async fn sample_is_the_same_each_time(db: Database) {
-    let organization_id = new_organization(&db).await;
-    for n in 0..5 {
-        embedded(&db, page(&format!("https://example.com/{n}"), "a page")).await;
-    }
-    let own = embedded(&db, workspace_document(organization_id, "a.md", "a file")).await;
-    let sample = async |collection, limit| db.sample_vectors(collection, MODEL.to_owned(), limit).await.unwrap();
-    let three = sample(Collection::Web, 3).await;
-    assert_eq!((three.len(), sample(Collection::Web, 9).await.len()), (3, 5));
-    assert_eq!(three, sample(Collection::Web, 3).await);
-    let workspace = sample(Collection::Workspace(organization_id), 9).await;
-    assert_eq!(workspace.iter().map(|one| one.capture_id).collect::<Vec<_>>(), [own.capture.capture_id]);
 }
 
 async fn vectors_of_other_models_are_pruned(db: Database) {
