@@ -1,6 +1,6 @@
 //! Single tantivy index with its reader, and with a writer while it is being changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,11 +9,11 @@ use std::time::Instant;
 use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticHit, SemanticRequest};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
-use tantivy::index::IndexSettings;
+use tantivy::index::{IndexSettings, SegmentId};
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::store::Compressor;
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyError};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyError};
 
 use crate::TantivyOptions;
 use crate::country_cache::CountryCache;
@@ -161,8 +161,10 @@ impl EngineIndex {
     fn reload(&self) -> tantivy::Result<()> {
         self.sketches.prepare(&self.index)?;
         self.reader.reload()?;
-        self.columns.retain(&self.reader.searcher());
-        self.sketches.retain(&self.reader.searcher());
+        let searcher = self.reader.searcher();
+        let current: HashSet<SegmentId> = searcher.segment_readers().iter().map(SegmentReader::segment_id).collect();
+        self.columns.retain(&current);
+        self.sketches.retain(&current);
         Ok(())
     }
 

@@ -36,15 +36,13 @@ pub struct Candidate {
     pub is_new_snippet: bool,
     /// Position in the merged list of the search providers, from 0; `None` for a candidate of the index.
     pub provider_rank: Option<usize>,
-    /// Cosine of the nearest passage; `None` for a document that is not among the nearest of its collection.
-    pub cosine: Option<f32>,
 }
 
 /// Places of a candidate after the stages that ranked it, for the record of the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     pub lexical: Option<Place>,
-    /// Place among the nearest documents, with the cosine.
+    /// Place among the nearest documents of the collection, with the cosine of the nearest passage.
     pub semantic: Option<Place>,
     pub model: Option<Place>,
     /// True if the source policy raised the score.
@@ -52,6 +50,11 @@ pub struct Trace {
 }
 
 impl Candidate {
+    /// Returns the cosine of the nearest passage; `None` for a document that is not among the nearest of its collection.
+    pub fn cosine(&self) -> Option<f32> {
+        self.trace.semantic.map(|place| place.score as f32)
+    }
+
     /// Returns what the record of the search says about the candidate.
     pub fn details(&self) -> ResultDetails {
         let Trace { lexical, semantic, model, preferred } = self.trace;
@@ -229,7 +232,6 @@ mod tests {
                 trace: Trace::default(),
                 is_new_snippet: false,
                 provider_rank: None,
-                cosine: None,
             }
         };
         let candidates = scores.iter().enumerate().map(candidate).collect();

@@ -50,7 +50,7 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
 /// of all lists has as much as the best lexical score, so that the sums of all lists are on one scale too.
 fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let all = || lists.iter().flat_map(|list| &list.candidates);
-    let Some(nearest) = all().filter_map(|candidate| candidate.cosine).max_by(f32::total_cmp) else { return };
+    let Some(nearest) = all().filter_map(Candidate::cosine).max_by(f32::total_cmp) else { return };
     let best = all().map(|candidate| candidate.score).fold(0.0, f64::max);
     // Without any matching word there is no other evidence.
     let scale = if best > 0.0 { best } else { 1.0 };
@@ -61,7 +61,7 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
         let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
         let weight = fusion::weight(places, limit, list.documents);
         for candidate in &mut list.candidates {
-            let share = candidate.cosine.map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
+            let share = candidate.cosine().map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
             candidate.score += scale * weight * share;
         }
         list.sort_by_score();

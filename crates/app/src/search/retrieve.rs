@@ -167,7 +167,6 @@ impl App {
                 },
                 is_new_snippet: false,
                 provider_rank: None,
-                cosine: near.map(|(_, cosine)| cosine),
             })
         });
         Ok(CandidateList {

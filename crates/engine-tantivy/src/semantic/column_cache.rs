@@ -1,8 +1,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tantivy::SegmentReader;
 use tantivy::index::SegmentId;
-use tantivy::{Searcher, SegmentReader};
 
 use super::columns::VectorColumns;
 use crate::search::IdColumns;
@@ -30,9 +30,8 @@ impl ColumnCache {
         Ok(Some(columns))
     }
 
-    /// Drops the columns of segments that the current searcher does not have.
-    pub fn retain(&self, current: &Searcher) {
-        let current: HashSet<SegmentId> = current.segment_readers().iter().map(SegmentReader::segment_id).collect();
+    /// Drops the columns of segments other than the current ones.
+    pub fn retain(&self, current: &HashSet<SegmentId>) {
         self.lock().retain(|segment, _| current.contains(segment));
     }
 

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::index::SegmentId;
-use tantivy::{Index, Searcher, SegmentReader};
+use tantivy::{Index, SegmentReader};
 
 use super::columns::{VectorColumns, VectorKind};
 use super::needs_sketches;
@@ -76,9 +76,8 @@ impl SketchCache {
         Ok(())
     }
 
-    /// Drops the sketches of segments that the current searcher does not have.
-    pub fn retain(&self, current: &Searcher) {
-        let current: HashSet<SegmentId> = current.segment_readers().iter().map(SegmentReader::segment_id).collect();
+    /// Drops the sketches of segments other than the current ones.
+    pub fn retain(&self, current: &HashSet<SegmentId>) {
         self.with(|kinds| {
             kinds.iter_mut().for_each(|of_kind| of_kind.segments.retain(|segment, _| current.contains(segment)));
             kinds.retain(|of_kind| !of_kind.segments.is_empty());

@@ -88,7 +88,6 @@ impl App {
                 trace: Trace::default(),
                 is_new_snippet: new.contains(&Some(doc_id)),
                 provider_rank: Some(rank),
-                cosine: None,
             });
         }
         if list.statistics.documents < KNOWN_DOCUMENTS {

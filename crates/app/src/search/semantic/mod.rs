@@ -17,6 +17,10 @@ use super::candidate::SemanticList;
 use super::{Search, SearchRequest};
 use crate::App;
 
+/// Fewest documents of a list of nearest ones. A list that most of the lexical results are in tells how far the model agrees with
+/// the words, and scores them by meaning too.
+const LISTED: usize = 100;
+
 /// Model of the semantic leg, with the vectors of recent queries.
 pub(crate) struct Semantic {
     vectors: QueryVectors,
@@ -29,7 +33,10 @@ pub(crate) struct Semantic {
 #[derive(Default)]
 pub(super) struct Nearest {
     hits: Vec<SemanticHit>,
+    /// Number of documents that were requested.
     limit: usize,
+    /// Number of the first documents that become candidates, whatever their words.
+    candidates: usize,
 }
 
 impl Semantic {
@@ -43,7 +50,8 @@ impl Nearest {
     /// Adds documents that the lexical search did not find, behind the others.
     pub fn extend(&self, lexical: &mut Vec<Hit>) {
         let known: HashSet<DocId> = lexical.iter().map(|hit| hit.doc_id).collect();
-        let others = self.hits.iter().filter(|hit| !known.contains(&hit.doc_id));
+        let nearest = self.hits.iter().take(self.candidates);
+        let others = nearest.filter(|hit| !known.contains(&hit.doc_id));
         lexical.extend(others.map(|hit| Hit { doc_id: hit.doc_id, score: 0.0 }));
     }
 
@@ -78,10 +86,10 @@ impl App {
             space: semantic.space,
             vector: vector.as_ref().clone(),
             filters: filters(),
-            limit: lexical.limit,
+            limit: lexical.limit.max(LISTED),
         };
         match search.request.deadline.within(self.ask_nearest(engine, &request)).await {
-            Some(Some(hits)) => Nearest { hits, limit: request.limit },
+            Some(Some(hits)) => Nearest { hits, limit: request.limit, candidates: lexical.limit },
             Some(None) => {
                 search.lack_semantic();
                 Nearest::default()

@@ -16,7 +16,7 @@ impl App {
     pub(in super::super) async fn choose_passages(&self, search: &Search<'_>, best: &mut [Candidate]) {
         let Some(semantic) = &self.semantic else { return };
         let Some(Some(query)) = search.vector.get() else { return };
-        let near = best.iter().filter(|candidate| candidate.cosine.is_some());
+        let near = best.iter().filter(|candidate| candidate.cosine().is_some());
         let capture_ids: Vec<CaptureId> = near.map(|candidate| candidate.document.state.capture_id).collect();
         if capture_ids.is_empty() || search.is_out_of_time() {
             return;
