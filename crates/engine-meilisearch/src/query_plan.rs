@@ -9,6 +9,7 @@ use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm};
 use retrieval_core::bm25::single as bm25;
 
 use crate::multi_search::TokenQuery;
+use crate::scope_statistics::ScopeStatistics;
 use crate::{filter, token};
 
 /// Maximum number of stems counted per request. The longest are kept, which are mostly the rarest. A pasted page has about
@@ -16,13 +17,17 @@ use crate::{filter, token};
 const MAX_COUNTED: usize = 1024;
 
 /// Maximum number of terms searched per text; the rarest are kept.
-const MAX_TERMS: usize = 12;
+pub const MAX_TERMS: usize = 12;
 /// Minimum of that limit if several texts share it.
 const MIN_TERMS: usize = 4;
 
 /// Number of documents requested over all words of a request. Each costs the server about 10 µs. Rare words get a larger
 /// share, since the best documents are mostly among the first matches of a rare word.
 const REQUESTED_DOCUMENTS: f32 = 500.0;
+/// Mean length from which on that number is enough.
+const TYPICAL_LENGTH: f32 = 150.0;
+/// Maximum factor for shorter documents.
+const MAX_DEPTH: f32 = 3.0;
 
 /// Maximum number of tokens that the server reads in one search.
 const MAX_TOKENS: usize = 10;
@@ -93,13 +98,27 @@ pub fn search_terms(
     terms
 }
 
+/// Returns the number of documents requested over all words of a request, by the mean length of the documents.
+///
+/// In short documents nearly all words occur once, so that their impacts tie and the first matches of a word are
+/// arbitrary among them.
+fn requested_documents(average_length: f64) -> f32 {
+    let depth = TYPICAL_LENGTH / average_length.max(1.0) as f32;
+    REQUESTED_DOCUMENTS * depth.clamp(1.0, MAX_DEPTH)
+}
+
 /// Returns the query for the document frequency of a stem.
 pub fn count_query(scope: Collection, stem: &str) -> TokenQuery {
     TokenQuery { tokens: token::stem(stem), filter: filter::for_scope(scope), ..TokenQuery::default() }
 }
 
 /// Returns the stems to search for, each with the query for its documents of highest impact.
-pub fn word_queries(request: &FirstStageRequest, terms: &SearchTerms, documents: u64) -> Vec<(String, TokenQuery)> {
+pub fn word_queries(
+    request: &FirstStageRequest,
+    terms: &SearchTerms,
+    scope: &ScopeStatistics,
+) -> Vec<(String, TokenQuery)> {
+    let documents = scope.documents;
     let mut shares: BTreeMap<&str, f32> = BTreeMap::new();
     for term in terms.texts.iter().flatten() {
         let share = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
@@ -110,8 +129,9 @@ pub fn word_queries(request: &FirstStageRequest, terms: &SearchTerms, documents:
     }
     let total: f32 = shares.values().sum();
     let filter = filter::for_request(request.collection, &request.filters);
+    let requested = requested_documents(scope.average_length);
     let queries = shares.into_iter().map(|(stem, share)| {
-        let limit = ((REQUESTED_DOCUMENTS * share / total) as usize).max(request.limit / 2);
+        let limit = ((requested * share / total) as usize).max(request.limit / 2);
         let query = TokenQuery { tokens: token::stem(stem), filter: filter.clone(), limit, ..TokenQuery::default() };
         (stem.to_owned(), query)
     });
