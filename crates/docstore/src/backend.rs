@@ -2,7 +2,6 @@
 //!
 //! `queries/` is compiled once for each backend, against its `Conn` and macros: a query is written once and checked twice.
 
-pub mod arrays;
 mod group_commit;
 pub mod postgres;
 pub mod sqlite;

@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::{
-    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, IndexDocument, SearchEngine, SemanticHit,
-    SemanticRequest,
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, IndexDocument, SearchEngine,
+    SemanticHit, SemanticRequest,
 };
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
@@ -38,6 +38,7 @@ use crate::error::from_client;
 use crate::multi_search::{TokenMatches, TokenQuery, multi_search};
 use crate::scope_statistics::ScopeCache;
 use crate::transport::Transport;
+use crate::upload::Bodies;
 use crate::vectors::VectorIndexes;
 
 #[derive(Clone)]
@@ -116,13 +117,13 @@ impl MeilisearchEngine {
             return Ok(());
         }
         let documents = Arc::clone(documents);
-        let bodies = upload::serialize(move || {
+        let prepare = move |bodies: &mut Bodies| {
             let mut analyzers = Analyzers::default();
-            let stored =
-                documents.iter().map(|document| (document.doc_id, StoredDocument::new(document, &mut analyzers)));
-            upload::bodies(stored)
-        });
-        upload::send(&self.client, index, bodies.await?).await
+            documents
+                .iter()
+                .try_for_each(|document| bodies.push(document.doc_id, &StoredDocument::new(document, &mut analyzers)))
+        };
+        upload::send(&self.client, index, prepare).await
     }
 }
 

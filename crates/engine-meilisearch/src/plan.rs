@@ -7,8 +7,8 @@ use retrieval_core::analysis::Language;
 use crate::answers::Answers;
 use crate::merge::{self, MatchesByStem};
 use crate::multi_search::TokenQuery;
-use crate::query_plan::{self, Counts, Stems};
-use crate::scope_statistics::{Count, ScopeStatistics};
+use crate::query_plan::{self, Stems};
+use crate::scope_statistics::{Count, Counts, ScopeStatistics};
 use crate::unknown_values::UnknownValueCounts;
 
 /// Number of hits requested of a word at least while its document frequency is unknown. Rare words have no more.
@@ -199,10 +199,8 @@ mod tests {
         let plain = request("copper pipe");
         let (rounds, _) = run(&plain, &scope(&cache));
         assert_eq!(rounds[0].len(), 2, "{rounds:?}");
-        let filtered = FirstStageRequest {
-            filters: Filters { country: Some("us".into()), ..Filters::default() },
-            ..plain
-        };
+        let filtered =
+            FirstStageRequest { filters: Filters { country: Some("us".into()), ..Filters::default() }, ..plain };
         let (rounds, _) = run(&filtered, &scope(&cache));
         let counts = rounds[0].iter().filter(|query| query.filter.is_none());
         assert_eq!((rounds.len(), counts.count()), (1, 2), "{rounds:?}");

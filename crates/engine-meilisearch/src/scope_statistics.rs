@@ -11,7 +11,6 @@ use retrieval_core::analysis::Language;
 use crate::document::attribute;
 use crate::filter;
 use crate::multi_search::{TokenMatches, TokenQuery};
-use crate::query_plan::Counts;
 
 /// Cache TTL, since other processes may change the index. Changes by this process invalidate the cache immediately.
 const TTL: Duration = Duration::from_secs(10);
@@ -36,6 +35,9 @@ pub struct ScopeStatistics {
     /// Number that distinguishes counts of the time of these statistics from older ones.
     epoch: u64,
 }
+
+/// Document frequencies by stem. Missing stems were not counted.
+pub type Counts = BTreeMap<String, u64>;
 
 /// Document frequency of a stem.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -158,8 +160,7 @@ impl ScopeCache {
         self.with(|cached| {
             cached.epochs += 1;
             let before = cached.scopes.get(&scope).map(|entry| Arc::clone(&entry.statistics.counts));
-            let statistics =
-                ScopeStatistics { counts: before.unwrap_or_default(), epoch: cached.epochs, ..statistics };
+            let statistics = ScopeStatistics { counts: before.unwrap_or_default(), epoch: cached.epochs, ..statistics };
             if cached.generation == generation {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();

@@ -66,12 +66,12 @@ macro_rules! insert_missing_rows {
     };
 }
 
-/// Inserts any number of rows that are an [`ArrayRow`](crate::backend::arrays::ArrayRow), in batches.
+/// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches.
 macro_rules! insert_bulk {
     ($connection:expr, $table:expr, $rows:expr) => {
         async {
             for rows in crate::backend::batches($rows) {
-                let insert = crate::backend::arrays::ArrayRow::insert(rows);
+                let insert = crate::arrays::ArrayRow::insert($table, rows);
                 diesel_async::RunQueryDsl::execute(insert, $connection).await?;
             }
             diesel::QueryResult::Ok(())

@@ -1,7 +1,7 @@
 use diesel::prelude::*;
 use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 
-use crate::backend::arrays::array_row;
+use crate::arrays::array_row;
 use crate::part_map::PartMap;
 use crate::schema::{capture_parts, capture_terms, captures, documents, grants, passages};
 use crate::types::{Strings, row};

@@ -1,7 +1,7 @@
 use diesel::prelude::*;
 use model::{Generation, IndexName, OrganizationId, Timestamp};
 
-use crate::backend::arrays::array_row;
+use crate::arrays::array_row;
 use crate::outbox_work::OutboxWork;
 use crate::schema::{index_generations, outbox};
 use crate::types::row;

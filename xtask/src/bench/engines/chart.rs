@@ -73,7 +73,10 @@ mod tests {
     fn longest_bar_is_the_largest_figure_and_names_are_escaped() {
         let svg = svg(&[figures("a < b", 5_000, 400.0, None), figures("c", 5_000, 100.0, None)]);
         assert!(svg.contains("a &lt; b"), "{svg}");
-        assert!(svg.contains(&format!("width=\"{BARS}\"")) && svg.contains(&format!("width=\"{}\"", BARS / 4)), "{svg}");
+        assert!(
+            svg.contains(&format!("width=\"{BARS}\"")) && svg.contains(&format!("width=\"{}\"", BARS / 4)),
+            "{svg}"
+        );
         assert_eq!(svg.matches("<rect").count(), 4);
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
     }

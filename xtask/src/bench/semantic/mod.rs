@@ -90,12 +90,8 @@ fn lexical(program: &Path, labelled: &Labelled, section: &mut Section) -> anyhow
 /// Returns the nDCG@10 of the nearest documents, with one vector per document and exact comparison.
 fn alone(labelled: &Labelled, vectors: &dyn Vectors) -> anyhow::Result<f64> {
     let waiting = spinner("comparing vectors exactly");
-    let texts: Vec<String> = labelled
-        .collection
-        .documents
-        .iter()
-        .map(|document| format!("{}\n{}", document.title, document.text))
-        .collect();
+    let texts: Vec<String> =
+        labelled.collection.documents.iter().map(|document| format!("{}\n{}", document.title, document.text)).collect();
     let documents = vectors.embed(&texts)?;
     let ids: Vec<&str> = labelled.collection.documents.iter().map(|document| document.id.as_str()).collect();
     let ndcg = labelled.ndcg(|query| {
@@ -107,12 +103,7 @@ fn alone(labelled: &Labelled, vectors: &dyn Vectors) -> anyhow::Result<f64> {
 }
 
 /// Returns the nDCG@10 of the service with these vectors.
-fn fused(
-    program: &Path,
-    labelled: &Labelled,
-    vectors: Arc<dyn Vectors>,
-    section: &mut Section,
-) -> anyhow::Result<f64> {
+fn fused(program: &Path, labelled: &Labelled, vectors: Arc<dyn Vectors>, section: &mut Section) -> anyhow::Result<f64> {
     let endpoint = Endpoint::start(vectors)?;
     let installation = Installation::with(program, &Engine::Embedded, None)?
         .with_setting("RETRIEVAL__EMBED__BACKEND", "http")

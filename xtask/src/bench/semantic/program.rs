@@ -30,8 +30,7 @@ impl ModelProgram {
         build.args(["build", "--release", "--package", "models-local", "--example", "embed_lines"]);
         shell::run(&mut build)?;
         let program = shell::target_folder()?.join("release/examples/embed_lines");
-        let mut process =
-            Command::new(program).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut process = Command::new(program).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = process.stdin.take();
         let output = BufReader::new(process.stdout.take().context("the model program has no output")?);
         Ok(Self(Mutex::new(Pipes { process, input, output })))

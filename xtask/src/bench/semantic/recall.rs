@@ -18,7 +18,9 @@ pub fn measure(documents: usize, section: &mut Section) -> anyhow::Result<()> {
     let waiting = spinner(format!("searching {documents} vectors"));
     let printed = shell::output(Command::new(program).arg(documents.to_string()))?;
     waiting.finish_and_clear();
-    let figure = |line: &str, name: &str| number_after(&printed, line, name).with_context(|| format!("no {line} in `{printed}`"));
+    let figure = |line: &str, name: &str| {
+        number_after(&printed, line, name).with_context(|| format!("no {line} in `{printed}`"))
+    };
     section.number("recall@10 of exact", figure("recall@10", "recall@10")?).target_at_least(TARGET);
     section.number("p50 ms", figure("all documents", "p50")?);
     section.number("p99 ms", figure("all documents", "p99")?);

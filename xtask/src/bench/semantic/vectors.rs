@@ -74,9 +74,9 @@ fn add(sum: &mut [f32], other: &[f32], factor: f32) {
 /// Returns nearly normal components that depend on seed and text only.
 fn random(seed: u64, text: &str, dimensions: usize) -> Vec<f32> {
     // FNV-1a.
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     let mut random = Random::new(hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     // The sum of uniform numbers is nearly normal.
     (0..dimensions).map(|_| (0..4).map(|_| random.unit()).sum::<f64>() as f32 - 2.0).collect()

@@ -11,8 +11,10 @@ use crate::types::{Bind, Column, Strings};
 
 /// Row that is inserted in bulk.
 pub trait ArrayRow: Sized {
+    type Table;
+
     /// Returns the statement that inserts the rows.
-    fn insert(rows: Vec<Self>) -> BoxedSqlQuery<'static, Pg, SqlQuery>;
+    fn insert(table: Self::Table, rows: Vec<Self>) -> BoxedSqlQuery<'static, Pg, SqlQuery>;
 }
 
 /// Field as an element of an array.
@@ -66,16 +68,19 @@ plain!(bool, i32, String, Option<String>, Strings, Option<PartMap>);
 /// Implements [`ArrayRow`] for a row of a table, given its fields by column.
 macro_rules! array_row {
     ($row:ident => $table:ident { $($column:ident: $field:ident),* $(,)? }) => {
-        impl crate::backend::arrays::ArrayRow for $row {
+        impl crate::arrays::ArrayRow for $row {
+            type Table = $table::table;
+
             fn insert(
+                _: Self::Table,
                 rows: Vec<Self>,
             ) -> diesel::query_builder::BoxedSqlQuery<'static, diesel::pg::Pg, diesel::query_builder::SqlQuery> {
                 $(let mut $column = Vec::with_capacity(rows.len());)*
                 for row in rows {
-                    $($column.push(crate::backend::arrays::Element::bound(row.$field));)*
+                    $($column.push(crate::arrays::Element::bound(row.$field));)*
                 }
                 let columns = [$(stringify!($column)),*];
-                diesel::sql_query(crate::backend::arrays::statement(stringify!($table), &columns))
+                diesel::sql_query(crate::arrays::statement(stringify!($table), &columns))
                     .into_boxed()
                     $(.bind::<
                         diesel::sql_types::Array<<$table::$column as diesel::Expression>::SqlType>,
