@@ -33,7 +33,7 @@ enum Command {
     /// Write the OpenAPI document and the reference of settings, or check that the committed ones are current
     Schema(schema::Options),
     /// Measure speed and size of the release server over HTTP
-    Bench(bench::Options),
+    Bench(Box<bench::Options>),
 }
 
 fn main() -> ExitCode {

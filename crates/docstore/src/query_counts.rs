@@ -204,3 +204,26 @@ async fn content_is_not_loaded_to_compare_digests() {
         assert_eq!((statements.is_empty(), loaded.len()), (false, 0), "{loaded:#?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_of_a_batch_do_not_grow_with_its_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let mut counts = Vec::new();
+    for size in [1, 300] {
+        let batch = (0..size).map(|number| {
+            let mut new = listed_page("content");
+            let doc_id = DocId(Uuid::new_v4());
+            new.document.canonical_url = format!("https://example.com/{size}/{number}");
+            (new.document.doc_id, new.capture.doc_id) = (doc_id, doc_id);
+            new.passages.iter_mut().for_each(|passage| passage.doc_id = doc_id);
+            new
+        });
+        let batch: Vec<NewDocument> = batch.collect();
+        db.statements();
+        queries::captures::save_documents(&mut db.connection, batch, NOW).await.unwrap();
+        counts.push(db.statements().len());
+    }
+    assert_eq!(counts[0], counts[1]);
+    assert!(counts[0] < 10, "{counts:?}");
+}

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answers;
 mod document;
 mod error;
 mod filter;
@@ -8,7 +9,9 @@ mod impact;
 mod index;
 mod merge;
 mod multi_search;
+mod plan;
 mod query_plan;
+mod rounds;
 mod scope_statistics;
 mod token;
 mod transport;
@@ -21,24 +24,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::search_terms::SearchTerms;
 use engine::{
-    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
-    SemanticHit, SemanticRequest, UnknownValues,
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, IndexDocument, SearchEngine,
+    SemanticHit, SemanticRequest,
 };
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
 use model::{Collection, DocId, Generation, IndexName};
-use retrieval_core::analysis::{Analyzers, Language};
+use retrieval_core::analysis::Analyzers;
 
 use crate::document::StoredDocument;
 use crate::error::from_client;
-use crate::merge::MatchesByStem;
 use crate::multi_search::{TokenMatches, TokenQuery, multi_search};
-use crate::query_plan::{Counts, Stems};
-use crate::scope_statistics::{ScopeCache, ScopeStatistics};
+use crate::scope_statistics::ScopeCache;
 use crate::transport::Transport;
-use crate::unknown_values::UnknownValueCounts;
+use crate::upload::Bodies;
 use crate::vectors::VectorIndexes;
 
 #[derive(Clone)]
@@ -103,62 +103,6 @@ impl MeilisearchEngine {
         multi_search(&self.client, &self.transport, self.index(scope.index()), queries).await
     }
 
-    async fn scope_statistics(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, EngineError> {
-        let generation = match self.scopes.get(scope) {
-            Ok(statistics) => return Ok(statistics),
-            Err(generation) => generation,
-        };
-        let responses = self.search(scope, &[scope_statistics::query(scope)]).await?;
-        let statistics = Arc::new(responses.first().map(ScopeStatistics::from_facets).unwrap_or_default());
-        self.scopes.put(scope, generation, &statistics);
-        Ok(statistics)
-    }
-
-    /// Returns the document frequencies of the stems. Only those missing in the cache are requested.
-    async fn document_frequencies(
-        &self,
-        scope: Collection,
-        stems: &Stems,
-        cache: &ScopeStatistics,
-    ) -> Result<Counts, EngineError> {
-        let mut counts = cache.cached_counts(stems.all());
-        let missing: Vec<&String> = stems.all().filter(|stem| !counts.contains_key(*stem)).collect();
-        let queries: Vec<TokenQuery> = missing.iter().map(|stem| query_plan::count_query(scope, stem)).collect();
-        let responses = self.search(scope, &queries).await?;
-        let totals = responses.into_iter().map(|matches| matches.total);
-        let requested: Counts = missing.into_iter().cloned().zip(totals).collect();
-        cache.cache_counts(&requested);
-        counts.extend(requested);
-        Ok(counts)
-    }
-
-    /// Searches the words or phrases of a request, and counts the documents with unknown values in the same round trip.
-    async fn search_terms(
-        &self,
-        request: &FirstStageRequest,
-        terms: &SearchTerms,
-        scope: &ScopeStatistics,
-    ) -> Result<(Vec<Hit>, u64, UnknownValues), EngineError> {
-        let (stems, mut queries): (Vec<String>, Vec<TokenQuery>) = match &terms.phrases {
-            Some(phrases) => (Vec::new(), query_plan::phrase_queries(request, phrases)),
-            None => query_plan::word_queries(request, terms, scope.documents).into_iter().unzip(),
-        };
-        let searches = queries.len();
-        let counts = UnknownValueCounts::of(request, &queries);
-        if searches > 0 {
-            queries.extend(counts.queries());
-        }
-        let mut responses = self.search(request.collection, &queries).await?;
-        let unknown_values = counts.count(&responses.split_off(searches.min(responses.len())));
-        let (hits, total) = if terms.phrases.is_some() {
-            merge::merge_phrases(&responses, scope, request.limit)
-        } else {
-            let matches: MatchesByStem = stems.into_iter().zip(responses).collect();
-            merge::merge(terms, &matches, scope, request.limit)
-        };
-        Ok((hits, total, unknown_values))
-    }
-
     /// Fails with `Corrupt` if the index is missing. Without this check the server would create it on the first
     /// documents, with default settings.
     async fn require_index(&self, index: &Index<Transport>) -> Result<(), EngineError> {
@@ -173,29 +117,20 @@ impl MeilisearchEngine {
             return Ok(());
         }
         let documents = Arc::clone(documents);
-        let bodies = upload::serialize(move || {
+        let prepare = move |bodies: &mut Bodies| {
             let mut analyzers = Analyzers::default();
-            let stored =
-                documents.iter().map(|document| (document.doc_id, StoredDocument::new(document, &mut analyzers)));
-            upload::bodies(stored)
-        });
-        upload::send(&self.client, index, bodies.await?).await
+            documents
+                .iter()
+                .try_for_each(|document| bodies.push(document.doc_id, &StoredDocument::new(document, &mut analyzers)))
+        };
+        upload::send(&self.client, index, prepare).await
     }
 }
 
 #[async_trait]
 impl SearchEngine for MeilisearchEngine {
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
-        let scope = self.scope_statistics(request.collection).await?;
-        let filtered: Option<Vec<Language>> =
-            request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
-        let languages = filtered.as_deref().unwrap_or(&scope.languages);
-        let stems = Stems::of(request, languages);
-        let counts = self.document_frequencies(request.collection, &stems, &scope).await?;
-        let terms = query_plan::search_terms(request, languages, scope.documents, &counts);
-        let (hits, total, unknown_values) = self.search_terms(request, &terms, &scope).await?;
-        let statistics = terms.into_statistics(scope.documents, scope.average_length);
-        Ok(FirstStageResponse { hits, total, unknown_values, statistics })
+        rounds::first_stage(self, request).await
     }
 
     fn candidate_limit(&self, results: usize) -> usize {

@@ -9,6 +9,7 @@ use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm};
 use retrieval_core::bm25::single as bm25;
 
 use crate::multi_search::TokenQuery;
+use crate::scope_statistics::{Counts, ScopeStatistics};
 use crate::{filter, token};
 
 /// Maximum number of stems counted per request. The longest are kept, which are mostly the rarest. A pasted page has about
@@ -16,21 +17,23 @@ use crate::{filter, token};
 const MAX_COUNTED: usize = 1024;
 
 /// Maximum number of terms searched per text; the rarest are kept.
-const MAX_TERMS: usize = 12;
+pub const MAX_TERMS: usize = 12;
 /// Minimum of that limit if several texts share it.
 const MIN_TERMS: usize = 4;
 
-/// Number of documents requested over all words of a request. Each costs the server about 10 µs. Rare words get a larger
-/// share, since the best documents are mostly among the first matches of a rare word.
-const REQUESTED_DOCUMENTS: f32 = 500.0;
+/// Number of documents requested over all words of a request, at least. Each costs the server about 10 µs.
+const REQUESTED_DOCUMENTS: f32 = 400.0;
+/// Mean length of documents from which on that number is enough.
+const TYPICAL_LENGTH: f32 = 150.0;
+/// Maximum factor for shorter documents.
+const MAX_DEPTH: f32 = 3.0;
+/// Part of the limit of a request that is requested of each word at least.
+const MIN_SHARE: usize = 8;
 
 /// Maximum number of tokens that the server reads in one search.
 const MAX_TOKENS: usize = 10;
 /// Maximum number of words among the tokens of a phrase; the others are pairs.
 const MAX_WORDS: usize = 5;
-
-/// Document frequencies by stem. Missing stems were not counted.
-pub type Counts = BTreeMap<String, u64>;
 
 /// Stems of a request: those that are searched, and those only counted for the reranker.
 pub struct Stems {
@@ -93,27 +96,68 @@ pub fn search_terms(
     terms
 }
 
+/// Returns the number of documents to request over all words of a request.
+///
+/// In short documents nearly all words occur once, so that their impacts tie and the first matches of a word are
+/// arbitrary among them.
+fn requested_documents(average_length: f64, limit: usize) -> f32 {
+    let depth = (TYPICAL_LENGTH / average_length.max(1.0) as f32).clamp(1.0, MAX_DEPTH);
+    (REQUESTED_DOCUMENTS * depth).max(2.0 * limit as f32)
+}
+
+/// Divides a number of documents over words, given the weight of each and the number of documents that contain it. A word
+/// that needs less than its share leaves the rest to the others.
+fn divide(requested: f32, words: &[(f32, u64)]) -> Vec<f32> {
+    let mut shares = vec![0.0; words.len()];
+    let mut open: Vec<usize> = (0..words.len()).collect();
+    let mut rest = requested;
+    while !open.is_empty() {
+        let total: f32 = open.iter().map(|word| words[*word].0).sum();
+        let share = |word: usize| rest * words[word].0 / total.max(f32::MIN_POSITIVE);
+        let (complete, limited): (Vec<usize>, Vec<usize>) =
+            open.iter().copied().partition(|word| words[*word].1 as f32 <= share(*word));
+        if complete.is_empty() {
+            limited.iter().for_each(|word| shares[*word] = share(*word));
+            break;
+        }
+        for word in complete {
+            shares[word] = words[word].1 as f32;
+            rest -= shares[word];
+        }
+        open = limited;
+    }
+    shares
+}
+
 /// Returns the query for the document frequency of a stem.
 pub fn count_query(scope: Collection, stem: &str) -> TokenQuery {
     TokenQuery { tokens: token::stem(stem), filter: filter::for_scope(scope), ..TokenQuery::default() }
 }
 
 /// Returns the stems to search for, each with the query for its documents of highest impact.
-pub fn word_queries(request: &FirstStageRequest, terms: &SearchTerms, documents: u64) -> Vec<(String, TokenQuery)> {
-    let mut shares: BTreeMap<&str, f32> = BTreeMap::new();
+pub fn word_queries(
+    request: &FirstStageRequest,
+    terms: &SearchTerms,
+    scope: &ScopeStatistics,
+) -> Vec<(String, TokenQuery)> {
+    let documents = scope.documents;
+    let mut weights: BTreeMap<&str, f32> = BTreeMap::new();
     for term in terms.texts.iter().flatten() {
-        let share = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
+        let weight = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
         for stem in term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem)) {
-            let highest = shares.entry(stem).or_insert(share);
-            *highest = highest.max(share);
+            let highest = weights.entry(stem).or_insert(weight);
+            *highest = highest.max(weight);
         }
     }
-    let total: f32 = shares.values().sum();
+    // Squared: the best documents are mostly among the first matches of a rare word.
+    let words: Vec<(f32, u64)> =
+        weights.iter().map(|(stem, weight)| (weight * weight, terms.document_frequency[*stem])).collect();
+    let shares = divide(requested_documents(scope.average_length, request.limit), &words);
     let filter = filter::for_request(request.collection, &request.filters);
-    let queries = shares.into_iter().map(|(stem, share)| {
-        let limit = ((REQUESTED_DOCUMENTS * share / total) as usize).max(request.limit / 2);
+    let queries = weights.keys().zip(shares).map(|(stem, share)| {
+        let limit = (share as usize).max(request.limit / MIN_SHARE);
         let query = TokenQuery { tokens: token::stem(stem), filter: filter.clone(), limit, ..TokenQuery::default() };
-        (stem.to_owned(), query)
+        ((*stem).to_owned(), query)
     });
     queries.collect()
 }
@@ -144,4 +188,27 @@ fn sample(tokens: impl Iterator<Item = String>, max: usize) -> Vec<String> {
     let tokens: Vec<String> = tokens.filter(|token| seen.insert(token.clone())).collect();
     let step = tokens.len().div_ceil(max).max(1);
     tokens.into_iter().step_by(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complete_words_leave_their_share_to_others() {
+        assert_eq!(divide(400.0, &[(1.0, 10_000), (1.0, 10_000)]), [200.0, 200.0]);
+        assert_eq!(divide(400.0, &[(3.0, 40), (1.0, 10_000), (1.0, 10_000)]), [40.0, 180.0, 180.0]);
+        assert_eq!(divide(400.0, &[(1.0, 3), (1.0, 5)]), [3.0, 5.0]);
+        assert_eq!(divide(400.0, &[(0.0, 7), (0.0, 0)]), [0.0, 0.0]);
+        assert!(divide(400.0, &[]).is_empty());
+    }
+
+    #[test]
+    fn more_documents_are_requested_of_short_ones() {
+        assert_eq!(
+            [1_000.0, 150.0, 75.0, 20.0].map(|length| requested_documents(length, 20)),
+            [400.0, 400.0, 800.0, 1_200.0]
+        );
+        assert_eq!(requested_documents(0.0, 1_000), 2_000.0);
+    }
 }

@@ -11,7 +11,6 @@ use retrieval_core::analysis::Language;
 use crate::document::attribute;
 use crate::filter;
 use crate::multi_search::{TokenMatches, TokenQuery};
-use crate::query_plan::Counts;
 
 /// Cache TTL, since other processes may change the index. Changes by this process invalidate the cache immediately.
 const TTL: Duration = Duration::from_secs(10);
@@ -22,16 +21,36 @@ const MAX_SCOPES: usize = 10_000;
 /// Maximum number of cached document frequencies per scope. They are cleared when the cache is full.
 const MAX_COUNTS: usize = 10_000;
 
-#[derive(Debug, Default)]
+/// Additional lifetime of expired statistics while one search renews them.
+const RENEWAL: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Debug, Default)]
 pub struct ScopeStatistics {
     pub documents: u64,
     /// Mean number of words in the body, to the precision of stored lengths.
     pub average_length: f64,
     /// Languages, most common first. Unknown languages count as English, as in analysis.
     pub languages: Vec<Language>,
-    /// Cached document frequencies by stem, with the same lifetime as the other statistics.
-    counts: Mutex<HashMap<String, u64>>,
+    counts: Arc<CountCache>,
+    /// Number that distinguishes counts of the time of these statistics from older ones.
+    epoch: u64,
 }
+
+/// Document frequencies by stem. Missing stems were not counted.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Document frequency of a stem.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Count {
+    /// As old as the statistics of the scope at most.
+    Exact(u64),
+    /// Of earlier statistics of the scope. Good enough to plan searches, whose responses have the exact count.
+    Earlier(u64),
+    Unknown,
+}
+
+/// Document frequencies by stem, with the epoch of the statistics at the time of counting.
+type CountCache = Mutex<HashMap<String, (u64, u64)>>;
 
 /// Returns the query for the statistics of a scope.
 pub fn query(scope: Collection) -> TokenQuery {
@@ -66,14 +85,17 @@ impl ScopeStatistics {
             documents: response.total,
             average_length: if counted == 0 { 0.0 } else { words / counted as f64 },
             languages: languages.into_iter().map(|(language, _)| language).collect(),
-            counts: Mutex::default(),
+            ..Self::default()
         }
     }
 
-    /// Returns the cached document frequencies of the stems.
-    pub fn cached_counts<'a>(&self, stems: impl Iterator<Item = &'a String>) -> Counts {
-        let cached = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        stems.filter_map(|stem| cached.get(stem).map(|count| (stem.clone(), *count))).collect()
+    /// Returns the cached document frequency of a stem.
+    pub fn count(&self, stem: &str) -> Count {
+        match self.counts.lock().unwrap_or_else(PoisonError::into_inner).get(stem) {
+            Some((epoch, count)) if *epoch == self.epoch => Count::Exact(*count),
+            Some((_, count)) => Count::Earlier(*count),
+            None => Count::Unknown,
+        }
     }
 
     pub fn cache_counts(&self, counts: &Counts) {
@@ -81,7 +103,7 @@ impl ScopeStatistics {
         if cached.len() + counts.len() > MAX_COUNTS {
             cached.clear();
         }
-        cached.extend(counts.iter().map(|(stem, count)| (stem.clone(), *count)));
+        cached.extend(counts.iter().map(|(stem, count)| (stem.clone(), (self.epoch, *count))));
     }
 }
 
@@ -93,36 +115,66 @@ pub struct ScopeCache(Mutex<Cached>);
 struct Cached {
     /// Number of invalidations by this process.
     generation: u64,
-    scopes: HashMap<Collection, (Instant, Arc<ScopeStatistics>)>,
+    /// Number of statistics that were cached.
+    epochs: u64,
+    scopes: HashMap<Collection, Entry>,
+}
+
+struct Entry {
+    since: Instant,
+    /// Generation in which the statistics were requested.
+    generation: u64,
+    statistics: ScopeStatistics,
+}
+
+/// Statistics of a scope in the cache.
+pub struct Lookup {
+    /// `None` for a scope that was not searched yet.
+    pub statistics: Option<ScopeStatistics>,
+    /// False if the statistics must be requested again. Outdated ones are good enough to plan searches.
+    pub is_current: bool,
+    /// Generation to pass to [`ScopeCache::put`].
+    pub generation: u64,
 }
 
 impl ScopeCache {
-    /// Returns cached statistics, or as an error the generation to pass to [`put`](Self::put).
-    pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, u64> {
-        self.with(|cached| match cached.scopes.get(&scope) {
-            Some((since, statistics)) if since.elapsed() < TTL => Ok(Arc::clone(statistics)),
-            _ => Err(cached.generation),
+    /// Looks up statistics. Of concurrent searches that find them expired, one is to renew them.
+    pub fn get(&self, scope: Collection) -> Lookup {
+        self.with(|cached| {
+            let generation = cached.generation;
+            let Some(entry) = cached.scopes.get_mut(&scope) else {
+                return Lookup { statistics: None, is_current: false, generation };
+            };
+            let is_expired = entry.since.elapsed() >= TTL;
+            if is_expired {
+                entry.since = Instant::now().checked_sub(TTL.saturating_sub(RENEWAL)).unwrap_or(entry.since);
+            }
+            let is_current = entry.generation == generation && !is_expired;
+            Lookup { statistics: Some(entry.statistics.clone()), is_current, generation }
         })
     }
 
-    /// Caches statistics requested at `generation`, unless the cache was invalidated since.
-    pub fn put(&self, scope: Collection, generation: u64, statistics: &Arc<ScopeStatistics>) {
+    /// Caches statistics requested at `generation`, unless the cache was invalidated since, and returns them with the counts
+    /// of the statistics that they replace.
+    pub fn put(&self, scope: Collection, generation: u64, statistics: ScopeStatistics) -> ScopeStatistics {
         self.with(|cached| {
+            cached.epochs += 1;
+            let before = cached.scopes.get(&scope).map(|entry| Arc::clone(&entry.statistics.counts));
+            let statistics = ScopeStatistics { counts: before.unwrap_or_default(), epoch: cached.epochs, ..statistics };
             if cached.generation == generation {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();
                 }
-                cached.scopes.insert(scope, (Instant::now(), Arc::clone(statistics)));
+                let entry = Entry { since: Instant::now(), generation, statistics: statistics.clone() };
+                cached.scopes.insert(scope, entry);
             }
-        });
+            statistics
+        })
     }
 
-    /// Clears the cache after a change of an index.
+    /// Marks all statistics as outdated after a change of an index.
     pub fn invalidate(&self) {
-        self.with(|cached| {
-            cached.generation += 1;
-            cached.scopes.clear();
-        });
+        self.with(|cached| cached.generation += 1);
     }
 
     fn with<T>(&self, access: impl FnOnce(&mut Cached) -> T) -> T {
@@ -155,11 +207,26 @@ mod tests {
     #[test]
     fn statistics_requested_before_a_change_are_not_cached() {
         let cache = ScopeCache::default();
-        let before = cache.get(Collection::Web).expect_err("an empty cache");
+        let before = cache.get(Collection::Web).generation;
         cache.invalidate();
-        cache.put(Collection::Web, before, &Arc::default());
-        let after = cache.get(Collection::Web).expect_err("an outdated generation");
-        cache.put(Collection::Web, after, &Arc::default());
-        assert!(cache.get(Collection::Web).is_ok());
+        cache.put(Collection::Web, before, ScopeStatistics::default());
+        let after = cache.get(Collection::Web);
+        assert!(after.statistics.is_none());
+        cache.put(Collection::Web, after.generation, ScopeStatistics::default());
+        assert!(cache.get(Collection::Web).is_current);
+    }
+
+    #[test]
+    fn statistics_and_counts_from_before_a_change_are_kept_for_planning() {
+        let cache = ScopeCache::default();
+        let statistics = cache.put(Collection::Web, 0, ScopeStatistics { documents: 7, ..ScopeStatistics::default() });
+        statistics.cache_counts(&Counts::from([("pump".to_owned(), 3)]));
+        assert_eq!((statistics.count("pump"), statistics.count("valv")), (Count::Exact(3), Count::Unknown));
+        cache.invalidate();
+        let outdated = cache.get(Collection::Web);
+        assert!(!outdated.is_current);
+        assert_eq!(outdated.statistics.as_ref().map(|statistics| statistics.documents), Some(7));
+        let renewed = cache.put(Collection::Web, outdated.generation, ScopeStatistics::default());
+        assert_eq!(renewed.count("pump"), Count::Earlier(3));
     }
 }

@@ -1,4 +1,4 @@
-//! Upload of documents as NDJSON, in bodies of limited size.
+//! Upload of documents as NDJSON, in bodies of limited size. The server indexes the first ones while the others are prepared.
 
 use engine::{EngineError, EngineErrorKind};
 use futures_util::io::Cursor;
@@ -6,6 +6,7 @@ use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
 use model::DocId;
 use serde::Serialize;
+use tokio::sync::mpsc;
 
 use crate::document::attribute;
 use crate::error::from_client;
@@ -13,46 +14,58 @@ use crate::index;
 use crate::transport::Transport;
 
 /// Approximate size of a request body with documents. The default limit of servers is 100 MB.
-const BODY_BYTES: usize = 16 << 20;
+const BODY_BYTES: usize = 8 << 20;
 
-/// Serializes documents on a thread for blocking work.
-pub async fn serialize(
-    work: impl FnOnce() -> Result<Vec<Vec<u8>>, EngineError> + Send + 'static,
-) -> Result<Vec<Vec<u8>>, EngineError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        EngineError::new(EngineErrorKind::Panicked, "analysis of documents panicked").with_source(error)
-    })?
+/// Bodies that wait while one is sent.
+const AHEAD: usize = 1;
+
+/// Sink of documents.
+pub struct Bodies {
+    body: Vec<u8>,
+    sender: mpsc::Sender<Vec<u8>>,
 }
 
-/// Returns the bodies for documents.
-pub fn bodies<T: Serialize>(documents: impl Iterator<Item = (DocId, T)>) -> Result<Vec<Vec<u8>>, EngineError> {
-    let mut bodies = vec![Vec::new()];
-    for (doc_id, document) in documents {
-        if bodies.last().is_some_and(|body| body.len() >= BODY_BYTES) {
-            bodies.push(Vec::new());
-        }
-        if let Some(body) = bodies.last_mut() {
-            serde_json::to_writer(&mut *body, &document).map_err(|error| {
-                let message = format!("cannot serialize document `{doc_id}`");
-                EngineError::new(EngineErrorKind::Rejected, message).with_source(error)
-            })?;
-            body.push(b'\n');
-        }
+impl Bodies {
+    /// Adds a document. Blocks while the server does not accept more.
+    pub fn push(&mut self, doc_id: DocId, document: &impl Serialize) -> Result<(), EngineError> {
+        serde_json::to_writer(&mut self.body, document).map_err(|error| {
+            let message = format!("cannot serialize document `{doc_id}`");
+            EngineError::new(EngineErrorKind::Rejected, message).with_source(error)
+        })?;
+        self.body.push(b'\n');
+        if self.body.len() >= BODY_BYTES { self.flush() } else { Ok(()) }
     }
-    Ok(bodies)
+
+    fn flush(&mut self) -> Result<(), EngineError> {
+        if self.body.is_empty() {
+            return Ok(());
+        }
+        // Fails after an error of the server, which the caller has got.
+        let sent = self.sender.blocking_send(std::mem::take(&mut self.body));
+        sent.map_err(|_| EngineError::new(EngineErrorKind::Unavailable, "the upload of documents ended early"))
+    }
 }
 
-/// Sends the bodies, and waits until their documents are indexed.
+/// Sends the documents that `prepare` adds, on a thread for blocking work, and waits until they are indexed.
 pub async fn send(
     client: &Client<Transport>,
     index: &Index<Transport>,
-    bodies: Vec<Vec<u8>>,
+    prepare: impl FnOnce(&mut Bodies) -> Result<(), EngineError> + Send + 'static,
 ) -> Result<(), EngineError> {
+    let (sender, mut bodies) = mpsc::channel(AHEAD);
+    let preparing = tokio::task::spawn_blocking(move || {
+        let mut bodies = Bodies { body: Vec::new(), sender };
+        prepare(&mut bodies)?;
+        bodies.flush()
+    });
     let mut tasks = Vec::new();
-    for body in bodies {
+    while let Some(body) = bodies.recv().await {
         let sent = index.add_documents_ndjson(Cursor::new(body), Some(attribute::ID)).await;
         tasks.push(sent.map_err(|error| from_client("sending documents", error))?);
     }
+    preparing.await.map_err(|error| {
+        EngineError::new(EngineErrorKind::Panicked, "analysis of documents panicked").with_source(error)
+    })??;
     for task in tasks {
         index::wait(client, "indexing documents", task).await?;
     }

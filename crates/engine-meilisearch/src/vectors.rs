@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::document::{EmbeddedDocument, attribute};
 use crate::error::from_client;
 use crate::transport::Transport;
+use crate::upload::Bodies;
 use crate::{filter, index, upload};
 
 /// Vectors that can be compared.
@@ -86,11 +87,11 @@ impl VectorIndexes {
             }
             if kind.is_some() {
                 let documents = Arc::clone(documents);
-                let bodies = upload::serialize(move || {
-                    let embedded = documents.iter().filter(|document| VectorKind::of(document) == kind);
-                    upload::bodies(embedded.map(|document| (document.doc_id, EmbeddedDocument(document))))
-                });
-                upload::send(&self.client, &index, bodies.await?).await?;
+                let prepare = move |bodies: &mut Bodies| {
+                    let mut embedded = documents.iter().filter(|document| VectorKind::of(document) == kind);
+                    embedded.try_for_each(|document| bodies.push(document.doc_id, &EmbeddedDocument(document)))
+                };
+                upload::send(&self.client, &index, prepare).await?;
             }
         }
         Ok(())

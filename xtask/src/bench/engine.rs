@@ -31,6 +31,12 @@ impl Engine {
         [Self::Embedded].into_iter().chain(meilisearch).collect()
     }
 
+    /// Returns an external Meilisearch that has only our indexes.
+    pub fn meilisearch(url: &str, key: &str) -> Self {
+        let [url, key, prefix] = [url, key, "bench-"].map(str::to_owned);
+        Self::Meilisearch(Meilisearch { url, key, prefix, keep: true })
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             Self::Embedded => "embedded",

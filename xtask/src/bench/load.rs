@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// it does not disturb other clients.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    path: &'static str,
-    mark: &'static [u8],
+    pub path: &'static str,
+    pub mark: &'static [u8],
 }
 
 pub const SEARCH: Kind = Kind { path: "/v1/search", mark: b"\"rank\":1" };

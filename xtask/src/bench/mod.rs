@@ -8,11 +8,13 @@ mod crawl_job;
 mod descriptors;
 mod disk;
 mod engine;
+mod engines;
 mod fairness;
 mod files_job;
 mod generate;
 pub(crate) mod installation;
 mod kept_import;
+mod labelled;
 mod load;
 mod machine;
 mod main_job;
@@ -27,6 +29,7 @@ mod research_job;
 mod samples;
 mod search_job;
 mod searches;
+mod semantic;
 mod server;
 mod site;
 mod stages;
@@ -61,7 +64,8 @@ pub struct Options {
     #[arg(long)]
     json: bool,
     /// Generated documents, 0 for none [default: 20000 of `main`, 100000 of `search`]; pages of `read` [default:
-    /// 1000] and `crawl` [default: 20000]; files of `files` [default: 10000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
+    /// 1000] and `crawl` [default: 20000]; files of `files` [default: 10000];
+    /// vectors of `semantic` [default: 100000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
     /// Generated queries [default: 2000 of `main`, 1000 of `search`]; questions of `answers` [default: 50] and `research`
@@ -93,6 +97,10 @@ pub struct Options {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
+    engines: engines::EnginesOptions,
+    #[command(flatten)]
+    semantic: semantic::SemanticOptions,
+    #[command(flatten)]
     fairness: fairness::FairnessOptions,
 }
 
@@ -102,6 +110,12 @@ enum Name {
     Main,
     /// Import and search of 100,000 documents: embedded, and in the Meilisearch of ACCEPT_INDEX_URL, ACCEPT_INDEX_KEY
     Search,
+    /// The service on its engines beside raw Meilisearch and raw tantivy: latency, searches/s, import, memory, disk, and
+    /// nDCG@10 on --collection with qrels/test.tsv. Needs the programs of Meilisearch, PostgreSQL and Redis
+    Engines,
+    /// Recall of the vector search against exact comparison, and ranking quality with good (--model), mediocre and random
+    /// vectors on --collection with qrels/test.tsv
+    Semantic,
     /// Characters of search answers by kind, for the first questions of --collection: REST and MCP
     Answers,
     /// Reads of web pages from loopback: first fetched and extracted, then stored
@@ -138,6 +152,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let measured = match options.name {
         Name::Main => main_job::measure(options, &server, &mut report),
         Name::Search => search_job::measure(options, &server, &mut report),
+        Name::Engines => engines::measure(options, &server, &mut report),
+        Name::Semantic => semantic::measure(options, &server, &mut report),
         Name::Answers => answers_job::measure(options, &server, &mut report),
         Name::Read => read_job::measure(options, &server, &mut report),
         Name::Providers => providers_job::measure(options, &server, &mut report),

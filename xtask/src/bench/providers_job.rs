@@ -1,34 +1,20 @@
 //! `bench providers`: ranking quality with a search provider, for results as snippets and as pages.
 
-use super::collection::{self, Collection, Document};
+use super::collection::Document;
 use super::engine::Engine;
 use super::installation::Installation;
+use super::labelled::{self, K, Labelled, Query};
 use super::provider::Provider;
 use super::report::Report;
 use super::{Options, check_interrupt, progress};
 use anyhow::Context;
-use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-/// Cut-off of the measure.
-const K: usize = 10;
 /// Numbers of results that are read before ranking.
 const READ_TOP: [usize; 5] = [0, 3, 5, 10, 20];
-
-/// Query in BEIR format.
-#[derive(Deserialize)]
-struct Query {
-    #[serde(rename = "_id")]
-    id: String,
-    text: String,
-}
-
-/// Grades of relevant documents by query.
-type Judgements = HashMap<String, HashMap<String, f64>>;
 
 /// Documents of the index and of the provider.
 struct Sources<'a> {
@@ -40,9 +26,7 @@ struct Sources<'a> {
 /// Measures the given collection with embedded components.
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
     let folder = options.collection.as_ref().context("`providers` needs --collection DIR")?;
-    let collection = Collection::read(folder)?;
-    let queries: Vec<Query> = collection::lines(folder, "queries.jsonl")?;
-    let judgements = read_judgements(&folder.join("qrels/test.tsv"))?;
+    let Labelled { collection, queries, judgements } = Labelled::read(folder)?;
     let all = || collection.documents.iter().collect::<Vec<_>>();
     let half =
         |rest: usize| collection.documents.iter().enumerate().filter(move |(n, _)| n % 2 == rest).map(|(_, d)| d);
@@ -56,7 +40,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
             let provided: Vec<&str> = sources.provider.iter().map(|document| document.id.as_str()).collect();
             let listed: Vec<&String> = run.found.iter().flat_map(|(_, found)| found).collect();
             let share = listed.iter().filter(|id| provided.contains(&id.as_str())).count();
-            section.number("nDCG@10", run.ndcg(&judgements));
+            section.number("nDCG@10", judgements.ndcg(&run.found));
             section.number("share of the provider", share as f64 / listed.len().max(1) as f64);
             section.number("median ms", run.median_ms());
         }
@@ -108,9 +92,7 @@ fn search(program: &Path, sources: &Sources<'_>, read_top: usize, queries: &[Que
         let started = Instant::now();
         let body = client.call("/v1/search", &json!({"query": text, "max_results": K}))?;
         run.milliseconds.push(started.elapsed().as_secs_f64() * 1_000.0);
-        let urls = body["results"].as_array().into_iter().flatten().filter_map(|hit| hit["canonical_url"].as_str());
-        let ids = urls.filter_map(|url| url.rsplit('/').next()).map(str::to_owned);
-        run.found.push((id.clone(), ids.collect()));
+        run.found.push((id.clone(), labelled::found(&body)));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -118,62 +100,9 @@ fn search(program: &Path, sources: &Sources<'_>, read_top: usize, queries: &[Que
 }
 
 impl Run {
-    /// Returns the mean of nDCG@10 over the queries with relevant documents.
-    fn ndcg(&self, judgements: &Judgements) -> f64 {
-        let gain = |grades: &mut dyn Iterator<Item = f64>| {
-            grades.take(K).zip(2..).map(|(grade, rank)| grade / f64::from(rank).log2()).sum::<f64>()
-        };
-        let values = self.found.iter().filter_map(|(query, found)| {
-            let grades = judgements.get(query)?;
-            let mut ideal: Vec<f64> = grades.values().copied().collect();
-            ideal.sort_by(|one, other| other.total_cmp(one));
-            let reached = gain(&mut found.iter().map(|id| grades.get(id).copied().unwrap_or_default()));
-            Some(reached / gain(&mut ideal.into_iter()))
-        });
-        let values: Vec<f64> = values.collect();
-        values.iter().sum::<f64>() / values.len().max(1) as f64
-    }
-
     fn median_ms(&self) -> f64 {
         let mut sorted = self.milliseconds.clone();
         sorted.sort_by(f64::total_cmp);
         sorted.get(sorted.len() / 2).copied().unwrap_or_default()
-    }
-}
-
-/// Reads lines of query, document and grade, after a heading. Skips documents that are not relevant.
-fn read_judgements(path: &Path) -> anyhow::Result<Judgements> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let mut judgements = Judgements::new();
-    for line in text.lines().skip(1) {
-        let mut columns = line.split('\t');
-        if let (Some(query), Some(document), Some(grade)) = (columns.next(), columns.next(), columns.next()) {
-            let grade: f64 = grade.trim().parse().with_context(|| format!("`{line}` in `{}`", path.display()))?;
-            if grade > 0.0 {
-                judgements.entry(query.to_owned()).or_default().insert(document.to_owned(), grade);
-            }
-        }
-    }
-    Ok(judgements)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ndcg_compares_with_the_best_order() {
-        let grades = HashMap::from([("a".to_owned(), 1.0), ("b".to_owned(), 1.0)]);
-        let judgements = HashMap::from([("q".to_owned(), grades)]);
-        let run = |ids: &[&str]| Run {
-            found: vec![
-                ("q".to_owned(), ids.iter().map(|id| (*id).to_owned()).collect()),
-                ("unjudged".to_owned(), vec![]),
-            ],
-            milliseconds: vec![],
-        };
-        assert!((run(&["b", "a"]).ndcg(&judgements) - 1.0).abs() < 1e-9);
-        assert!((run(&["x", "a"]).ndcg(&judgements) - 0.386_85).abs() < 1e-4);
-        assert!(run(&[]).ndcg(&judgements).abs() < 1e-9);
     }
 }

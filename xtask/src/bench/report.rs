@@ -62,6 +62,10 @@ impl Report {
         &mut self.sections[last]
     }
 
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
     /// Returns one object: `machine`, and under `figures` an object per section.
     pub fn json(&self) -> Value {
         let figures = self.sections.iter().map(|section| {

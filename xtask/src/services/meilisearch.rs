@@ -1,9 +1,12 @@
 //! Meilisearch: the one that the environment names, or a private one if the program is installed.
 
-use super::{Provided, Running, Service, free_port, process};
+use super::process::{self, Process};
+use super::{Provided, Running, Service, free_port};
 use crate::shell;
 use anyhow::Context;
+use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 const ADDRESS: &str = "ACCEPT_INDEX_URL";
 const KEY: &str = "ACCEPT_INDEX_KEY";
@@ -37,20 +40,54 @@ impl Service for Meilisearch {
 }
 
 fn start() -> anyhow::Result<Running> {
-    let program = shell::find_program(PROGRAM)
-        .with_context(|| format!("{ADDRESS} is not set, and no `{PROGRAM}` is on the PATH"))?;
-    let version = shell::output(Command::new(&program).arg("--version"))?;
-    let folder = tempfile::Builder::new().prefix("retrieval-meilisearch-").tempdir()?;
-    let port = free_port()?;
-    let mut command = process::command(&program);
-    command.current_dir(folder.path()).arg("--no-analytics").arg("--db-path").arg(folder.path().join("data"));
-    command.args(["--http-addr", &format!("127.0.0.1:{port}"), "--master-key", PRIVATE_KEY, "--log-level", "OFF"]);
-    let server = process::start(command, PROGRAM, port)?;
+    let server = PrivateMeilisearch::start()?;
     Ok(Running {
-        how: format!("a private {version}"),
-        environment: vec![(ADDRESS, format!("http://127.0.0.1:{port}")), (KEY, PRIVATE_KEY.to_owned())],
-        _guard: Some(Box::new((server, folder))),
+        how: format!("a private {}", server.version),
+        environment: vec![(ADDRESS, server.url.clone()), (KEY, PRIVATE_KEY.to_owned())],
+        _guard: Some(Box::new(server)),
     })
+}
+
+/// Running Meilisearch in a temporary folder. Dropping it stops the server and removes the folder.
+pub struct PrivateMeilisearch {
+    pub url: String,
+    /// Output of `meilisearch --version`.
+    pub version: String,
+    process: Process,
+    folder: TempDir,
+}
+
+impl PrivateMeilisearch {
+    /// Starts the installed program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error without a program, or if it does not start.
+    pub fn start() -> anyhow::Result<Self> {
+        let program = shell::find_program(PROGRAM)
+            .with_context(|| format!("{ADDRESS} is not set, and no `{PROGRAM}` is on the PATH"))?;
+        let version = shell::output(Command::new(&program).arg("--version"))?;
+        let folder = tempfile::Builder::new().prefix("retrieval-meilisearch-").tempdir()?;
+        let port = free_port()?;
+        let mut command = process::command(&program);
+        command.current_dir(folder.path()).arg("--no-analytics").arg("--db-path").arg(folder.path().join("data"));
+        command.args(["--http-addr", &format!("127.0.0.1:{port}"), "--master-key", PRIVATE_KEY, "--log-level", "OFF"]);
+        let process = process::start(command, PROGRAM, port)?;
+        Ok(Self { url: format!("http://127.0.0.1:{port}"), version, process, folder })
+    }
+
+    /// Returns its master key.
+    pub fn key(&self) -> &'static str {
+        PRIVATE_KEY
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
 }
 
 /// Returns its URL from the environment.

@@ -5,12 +5,12 @@ mod apt;
 mod chromium;
 pub mod meilisearch;
 mod postgres;
-mod process;
+pub mod process;
 mod redis;
 mod s3;
 
 pub use chromium::Chromium;
-pub use meilisearch::Meilisearch;
+pub use meilisearch::{Meilisearch, PrivateMeilisearch};
 pub use postgres::{Cluster, Postgres};
 pub use redis::Redis;
 pub use s3::ExternalS3;

@@ -86,7 +86,7 @@ pub struct Cluster {
     /// Folder of its programs, such as `psql`.
     pub programs: PathBuf,
     server: Child,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Cluster {
@@ -116,13 +116,24 @@ impl Cluster {
             match serve(&programs, account, folder.path(), port) {
                 Ok(server) => {
                     let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
-                    return Ok(Self { url, version, programs, server, _folder: folder });
+                    return Ok(Self { url, version, programs, server, folder });
                 }
                 Err(error) if attempt == ATTEMPTS => return Err(error),
                 Err(_) => {}
             }
         }
         unreachable!("the last attempt returns")
+    }
+}
+
+impl Cluster {
+    /// Returns the id of the server's main process.
+    pub fn pid(&self) -> u32 {
+        self.server.id()
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 }
 
@@ -278,7 +289,7 @@ mod tests {
         psql(&cluster.url, "create database other").unwrap();
         assert_eq!(psql(&format!("{}?dbname=other", cluster.url), "select current_database()").unwrap(), "other");
 
-        let (folder, url) = (cluster._folder.path().to_path_buf(), cluster.url.clone());
+        let (folder, url) = (cluster.folder.path().to_path_buf(), cluster.url.clone());
         assert!(folder.join("data").is_dir());
         drop(cluster);
         assert!(!folder.exists());

@@ -13,6 +13,12 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Server process that is killed on drop.
 pub struct Process(Child);
 
+impl Process {
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // Its data is discarded, so an orderly shutdown is unnecessary.

@@ -66,6 +66,41 @@ macro_rules! insert_missing_rows {
     };
 }
 
+/// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches.
+macro_rules! insert_bulk {
+    ($connection:expr, $table:expr, $rows:expr) => {
+        async {
+            for rows in crate::backend::batches($rows) {
+                let insert = crate::arrays::ArrayRow::insert($table, rows);
+                diesel_async::RunQueryDsl::execute(insert, $connection).await?;
+            }
+            diesel::QueryResult::Ok(())
+        }
+        .await
+    };
+}
+
+/// Executes equal statements with different values in order. All are sent before the first response arrives.
+macro_rules! execute_all {
+    ($connection:expr, $statements:expr) => {
+        async {
+            let shared: &Conn = $connection;
+            let execute = |statement| {
+                let mut connection = shared;
+                diesel_async::RunQueryDsl::execute(statement, &mut connection)
+            };
+            let mut statements = $statements.into_iter();
+            // The first one prepares the statement for all.
+            if let Some(first) = statements.next() {
+                execute(first).await?;
+            }
+            futures_util::future::try_join_all(statements.map(execute)).await?;
+            diesel::QueryResult::Ok(())
+        }
+        .await
+    };
+}
+
 #[path = "../queries/mod.rs"]
 pub mod queries;
 

@@ -68,6 +68,32 @@ macro_rules! insert_missing_rows {
     }};
 }
 
+/// Inserts any number of rows, in batches.
+macro_rules! insert_bulk {
+    ($connection:expr, $table:expr, $rows:expr) => {
+        insert_rows!($connection, $table, $rows)
+    };
+}
+
+/// Executes equal statements with different values in order.
+macro_rules! execute_all {
+    ($connection:expr, $statements:expr) => {{
+        let statements: Vec<_> = $statements.into_iter().collect();
+        if statements.is_empty() {
+            diesel::QueryResult::Ok(())
+        } else {
+            $connection
+                .spawn_blocking(move |connection| {
+                    for statement in statements {
+                        diesel::RunQueryDsl::execute(statement, connection)?;
+                    }
+                    Ok(())
+                })
+                .await
+        }
+    }};
+}
+
 #[path = "../queries/mod.rs"]
 pub mod queries;
 

@@ -203,24 +203,21 @@ impl Changes {
     }
 
     async fn write(self, connection: &mut Conn, now: Timestamp) -> Result<()> {
-        insert_rows!(connection, documents::table, self.inserted)?;
+        insert_bulk!(connection, documents::table, self.inserted)?;
         for restored in self.restored {
             evidence::forget(connection, restored).await?;
         }
-        for document in self.updated {
-            diesel::update(documents::table.find(Bind(document.doc_id))).set(document).execute(connection).await?;
-        }
-        for (capture_id, again) in self.reread {
-            update_reread(connection, capture_id, again).await?;
-        }
-        insert_rows!(connection, captures::table, self.captures)?;
+        let update = |document: Document| diesel::update(documents::table.find(Bind(document.doc_id))).set(document);
+        execute_all!(connection, self.updated.into_iter().map(update))?;
+        update_reread(connection, self.reread).await?;
+        insert_bulk!(connection, captures::table, self.captures)?;
         for (capture, parts) in self.parts {
-            insert_rows!(connection, captures::table, vec![capture.clone()])?;
+            insert_bulk!(connection, captures::table, vec![capture.clone()])?;
             insert_parts(connection, &capture, parts).await?;
         }
         evidence::supersede(connection, &self.replaced, now).await?;
         vectors::outdate(connection, &self.retitled).await?;
-        insert_rows!(connection, passages::table, self.passages)?;
+        insert_bulk!(connection, passages::table, self.passages)?;
         let queued: Vec<_> = self.queued.into_iter().collect();
         for same in queued.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (index, owner, _) = same[0];
@@ -231,19 +228,19 @@ impl Changes {
     }
 }
 
-/// Updates a capture whose content was read again. From now on it is in use, if another one had replaced it.
-pub async fn update_reread(connection: &mut Conn, capture_id: CaptureId, again: Capture) -> Result<()> {
-    let Capture { captured_at, fetched_from, etag, last_modified, .. } = again;
-    diesel::update(captures::table.find(Bind(capture_id)))
-        .set((
+/// Updates captures whose contents were read again. From now on they are in use, if others had replaced them.
+pub async fn update_reread(connection: &mut Conn, reread: Vec<(CaptureId, Capture)>) -> Result<()> {
+    let update = |(capture_id, again): (CaptureId, Capture)| {
+        let Capture { captured_at, fetched_from, etag, last_modified, .. } = again;
+        diesel::update(captures::table.find(Bind(capture_id))).set((
             captures::captured_at.eq(Bind(captured_at)),
             captures::fetched_from.eq(fetched_from),
             captures::etag.eq(etag),
             captures::last_modified.eq(last_modified),
             captures::superseded_at.eq(Bind(None::<Timestamp>)),
         ))
-        .execute(connection)
-        .await?;
+    };
+    execute_all!(connection, reread.into_iter().map(update))?;
     Ok(())
 }
 

@@ -60,7 +60,7 @@ async fn enqueue(
     let entries = work
         .map(|(organization_id, work)| NewOutboxEntry { index_name: index, work, created_at: now, organization_id })
         .collect();
-    insert_rows!(connection, outbox::table, entries)?;
+    insert_bulk!(connection, outbox::table, entries)?;
     Ok(())
 }
 

@@ -221,15 +221,15 @@ async fn save_reading(connection: &mut Conn, new: NewPageRead) -> Result<Capture
         evidence::supersede_reading(connection, organization_id, doc_id, capture.captured_at).await?;
     }
     if let Some(capture_id) = reread {
-        update_reread(connection, capture_id, capture).await?;
+        update_reread(connection, vec![(capture_id, capture)]).await?;
         return Ok(latest);
     }
     capture.organization_id = Some(organization_id);
-    insert_rows!(connection, captures::table, vec![capture.clone()])?;
+    insert_bulk!(connection, captures::table, vec![capture.clone()])?;
     if let Some(parts) = parts {
         insert_parts(connection, &capture, parts).await?;
     }
-    insert_rows!(connection, passages::table, passages)?;
+    insert_bulk!(connection, passages::table, passages)?;
     Ok(latest)
 }
 

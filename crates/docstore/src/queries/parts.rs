@@ -28,7 +28,7 @@ pub async fn insert_parts(connection: &mut Conn, capture: &Capture, new: NewPart
             CapturePart { capture_id, part: column(*part), content: content.to_owned() }
         };
         let rows: Vec<CapturePart> = chunk.iter().map(row).collect();
-        insert_rows!(connection, capture_parts::table, rows)?;
+        insert_bulk!(connection, capture_parts::table, rows)?;
     }
     let filled = new.terms.iter().enumerate().filter(|(_, lists)| !lists.is_empty());
     let rows: Vec<CaptureTerms> = filled

@@ -1,6 +1,7 @@
 use diesel::prelude::*;
 use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
 
+use crate::arrays::array_row;
 use crate::part_map::PartMap;
 use crate::schema::{capture_parts, capture_terms, captures, documents, grants, passages};
 use crate::types::{Strings, row};
@@ -118,3 +119,25 @@ row! {
         pub capture_id: Option<CaptureId>,
     }
 }
+
+array_row!(Document => documents {
+    doc_id: doc_id, organization_id: collection, canonical_url: canonical_url, source_url: source_url,
+    source_uri: source_uri, title: title, description: description, mime: mime, language: language, country: country,
+    labels: labels, published_at: published_at, first_seen_at: first_seen_at, last_seen_at: last_seen_at,
+    last_crawled_at: last_crawled_at, latest_capture_id: latest_capture_id, removed_at: removed_at, listed: listed,
+});
+
+array_row!(Capture => captures {
+    capture_id: capture_id, doc_id: doc_id, captured_at: captured_at, format: format, content_digest: content_digest,
+    content: content, headings: headings, fetched_from: fetched_from, etag: etag, last_modified: last_modified,
+    organization_id: organization_id, parts: parts,
+});
+
+array_row!(CapturePart => capture_parts {
+    capture_id: capture_id, part: part, content: content,
+});
+
+array_row!(Passage => passages {
+    passage_id: passage_id, doc_id: doc_id, capture_id: capture_id, ordinal: ordinal, byte_start: byte_start,
+    byte_end: byte_end, char_start: char_start, char_end: char_end, section_path: section_path,
+});

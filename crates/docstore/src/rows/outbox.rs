@@ -1,6 +1,7 @@
 use diesel::prelude::*;
 use model::{Generation, IndexName, OrganizationId, Timestamp};
 
+use crate::arrays::array_row;
 use crate::outbox_work::OutboxWork;
 use crate::schema::{index_generations, outbox};
 use crate::types::row;
@@ -27,6 +28,10 @@ row! {
         pub organization_id: Option<OrganizationId>,
     }
 }
+
+array_row!(NewOutboxEntry => outbox {
+    index_name: index_name, doc_id: work, created_at: created_at, organization_id: organization_id,
+});
 
 /// Generations in which the database may have left an index.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Queryable, Selectable)]

@@ -15,6 +15,7 @@ on_both_backends!(
     empty_batch_is_accepted,
     large_batch_queues_only_changes,
     rows_beyond_bind_limit_are_stored,
+    every_document_of_a_large_batch_is_updated,
     rereading_restores_removed_document,
     content_read_before_removal_does_not_restore,
     removal_wins_over_concurrent_save,
@@ -209,6 +210,32 @@ async fn rows_beyond_bind_limit_are_stored(db: Database) {
     assert_eq!(saved, vec![SaveOutcome::Stored; 4_000]);
     assert_eq!(db.count("documents").await, 4_001);
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 4_001);
+}
+
+async fn every_document_of_a_large_batch_is_updated(db: Database) {
+    let pages = |time: Timestamp, title: &str| -> Vec<NewDocument> {
+        let page = |n: i64| {
+            let mut new = read_at(page(&format!("https://example.com/{n}"), "the same"), time);
+            new.document.title = Some(format!("{title} {n}"));
+            new.document.country = (n % 2 == 0).then(|| "de".to_owned());
+            new
+        };
+        (0..1_500).map(page).collect()
+    };
+    db.save_documents(pages(NOW, "before"), NOW).await.unwrap();
+    let again = pages(at(5), "after");
+    let saved = db.save_documents(again.clone(), at(5)).await.unwrap();
+    assert_eq!(saved, vec![SaveOutcome::MetadataChanged; 1_500]);
+
+    let doc_ids = again.iter().map(|new| new.document.doc_id).collect();
+    let mut loaded = db.load_documents(Collection::Web, doc_ids).await.unwrap();
+    loaded.sort_by_key(|one| one.document.canonical_url.clone());
+    let mut expected: Vec<_> = again.into_iter().map(|new| new.document).collect();
+    expected.sort_by_key(|document| document.canonical_url.clone());
+    for (loaded, expected) in loaded.into_iter().zip(expected) {
+        assert_eq!((&loaded.document.title, &loaded.document.country), (&expected.title, &expected.country));
+        assert_eq!(loaded.capture.captured_at, at(5));
+    }
 }
 
 async fn rereading_restores_removed_document(db: Database) {

@@ -1,0 +1,95 @@
+//! Responses of the server to the queries of one request.
+
+use std::collections::HashMap;
+
+use crate::multi_search::{TokenMatches, TokenQuery};
+
+/// Responses by tokens and filter. A deep response answers shallower queries too.
+#[derive(Default)]
+pub struct Answers(HashMap<String, Vec<Answer>>);
+
+struct Answer {
+    query: TokenQuery,
+    matches: TokenMatches,
+}
+
+impl Answer {
+    /// Returns true if the response has as many hits as the query needs.
+    fn covers(&self, query: &TokenQuery) -> bool {
+        let has_all = self.matches.hits.len() as u64 >= self.matches.total;
+        self.query.covers(query) || (has_all && self.query.has_equal_matches(query))
+    }
+}
+
+impl Answers {
+    pub fn add(&mut self, query: TokenQuery, matches: TokenMatches) {
+        let known = self.0.entry(query.tokens.clone()).or_default();
+        known.retain(|answer| !answer.query.has_equal_matches(&query));
+        known.push(Answer { query, matches });
+    }
+
+    fn find(&self, query: &TokenQuery) -> Option<&Answer> {
+        self.0.get(&query.tokens)?.iter().find(|answer| answer.covers(query))
+    }
+
+    pub fn has(&self, query: &TokenQuery) -> bool {
+        self.find(query).is_some()
+    }
+
+    /// Returns the number of documents that match a query.
+    pub fn total(&self, query: &TokenQuery) -> Option<u64> {
+        self.find(query).map(|answer| answer.matches.total)
+    }
+
+    /// Returns the response to a query, with as many hits as it asks for: never more, so that a request has the same result
+    /// whatever was asked before.
+    pub fn get(&self, query: &TokenQuery) -> Option<TokenMatches> {
+        let mut matches = self.find(query)?.matches.clone();
+        matches.hits.truncate(query.limit);
+        Some(matches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::multi_search::TokenHit;
+
+    fn query(limit: usize) -> TokenQuery {
+        TokenQuery { tokens: "spump".into(), limit, ..TokenQuery::default() }
+    }
+
+    fn matches(hits: u128, total: u64) -> TokenMatches {
+        let hit = |number| TokenHit { id: Uuid::from_u128(number), length: 1, score: 1.0 };
+        TokenMatches { hits: (0..hits).map(hit).collect(), total, facet_distribution: HashMap::new() }
+    }
+
+    fn hits(answers: &Answers, limit: usize) -> Option<usize> {
+        answers.get(&query(limit)).map(|matches| matches.hits.len())
+    }
+
+    #[test]
+    fn deep_responses_answer_shallower_queries() {
+        let mut answers = Answers::default();
+        assert_eq!(answers.total(&query(0)), None);
+        answers.add(query(10), matches(10, 30));
+        assert_eq!((hits(&answers, 4), hits(&answers, 10), hits(&answers, 11)), (Some(4), Some(10), None));
+        assert_eq!(answers.total(&query(0)), Some(30));
+        answers.add(query(40), matches(30, 30));
+        assert_eq!(hits(&answers, 50), Some(30), "there are no more");
+    }
+
+    #[test]
+    fn filters_are_told_apart() {
+        let mut answers = Answers::default();
+        let filtered = TokenQuery { filter: Some("country = us".into()), ..query(5) };
+        answers.add(filtered.clone(), matches(1, 1));
+        assert!(answers.has(&filtered) && !answers.has(&query(0)));
+        answers.add(query(0), matches(0, 9));
+        assert_eq!((answers.total(&filtered), answers.total(&query(0))), (Some(1), Some(9)));
+    }
+}

@@ -1,0 +1,59 @@
+//! Model in a folder, computed by an example of `models-local`: this crate links no models.
+
+use super::numbers;
+use super::vectors::Vectors;
+use crate::shell;
+use anyhow::{Context, anyhow};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// Running program. It ends with its input.
+pub struct ModelProgram(Mutex<Pipes>);
+
+struct Pipes {
+    process: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl ModelProgram {
+    /// Builds the program and loads the model.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the build fails. A model that cannot be loaded is an error of the first call.
+    pub fn start(folder: &Path) -> anyhow::Result<Self> {
+        let mut build = shell::cargo();
+        build.args(["build", "--release", "--package", "models-local", "--example", "embed_lines"]);
+        shell::run(&mut build)?;
+        let program = shell::target_folder()?.join("release/examples/embed_lines");
+        let mut process = Command::new(program).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = process.stdin.take();
+        let output = BufReader::new(process.stdout.take().context("the model program has no output")?);
+        Ok(Self(Mutex::new(Pipes { process, input, output })))
+    }
+}
+
+impl Vectors for ModelProgram {
+    fn embed(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
+        let mut pipes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let input = pipes.input.as_mut().context("the model program has no input")?;
+        writeln!(input, "{}", json!(texts))?;
+        input.flush()?;
+        let mut line = String::new();
+        pipes.output.read_line(&mut line)?;
+        let vectors: Value = serde_json::from_str(&line).context("the model program ended: see its message above")?;
+        let vectors: Option<Vec<Vec<f32>>> = vectors.as_array().into_iter().flatten().map(numbers).collect();
+        vectors.filter(|vectors| vectors.len() == texts.len()).ok_or_else(|| anyhow!("unusable vectors: `{line}`"))
+    }
+}
+
+impl Drop for Pipes {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.process.wait();
+    }
+}
