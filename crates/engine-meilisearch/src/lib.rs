@@ -10,7 +10,6 @@ mod merge;
 mod multi_search;
 mod query_plan;
 mod scope_statistics;
-mod token;
 mod transport;
 mod unknown_values;
 mod upload;
@@ -22,6 +21,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::search_terms::SearchTerms;
+use engine::tokens as token;
 use engine::{
     Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine,
     SemanticHit, SemanticRequest, UnknownValues,
