@@ -35,7 +35,7 @@ pub async fn put(nodes: &Nodes, collection: &str, points: Vec<PointStruct>) -> R
             ..UpsertPoints::default()
         };
         let upsert = |client: Qdrant| async move { client.upsert_points(request.clone()).await };
-        response::completed(action, nodes.call(action, Call::Work, upsert).await?.result)?;
+        response::completed(action, nodes.call(action, Call::Change, upsert).await?.result)?;
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ async fn delete(nodes: &Nodes, collection: &str, points: PointsSelectorOneOf) ->
         ..DeletePoints::default()
     };
     let delete = |client: Qdrant| async move { client.delete_points(request.clone()).await };
-    response::completed(action, nodes.call(action, Call::Work, delete).await?.result)
+    response::completed(action, nodes.call(action, Call::Change, delete).await?.result)
 }
 
 /// Splits points into requests.

@@ -38,7 +38,7 @@ pub fn vectors_alias(prefix: &str, name: IndexName) -> String {
 
 /// Returns all aliases of the server that the key may see.
 pub async fn aliases(nodes: &Nodes) -> Result<Vec<String>, EngineError> {
-    let listed = nodes.call("listing the indexes", Call::Search, |client| async move { client.list_aliases().await });
+    let listed = nodes.call("listing the indexes", Call::Read, |client| async move { client.list_aliases().await });
     Ok(listed.await?.aliases.into_iter().map(|alias| alias.alias_name).collect())
 }
 
@@ -106,11 +106,14 @@ async fn create_with_alias(
             ..CreateFieldIndexCollection::default()
         };
         let create = |client: qdrant_client::Qdrant| async move { client.create_field_index(request.clone()).await };
-        response::completed("creating the index", nodes.call("creating the index", Call::Work, create).await?.result)?;
+        response::completed(
+            "creating the index",
+            nodes.call("creating the index", Call::Change, create).await?.result,
+        )?;
     }
     let request = &CreateAlias { collection_name: name, alias_name: alias.to_owned() };
     let create = |client: qdrant_client::Qdrant| async move { client.create_alias(request.clone()).await };
-    nodes.call("creating the index", Call::Work, create).await?;
+    nodes.call("creating the index", Call::Change, create).await?;
     Ok(())
 }
 
@@ -131,7 +134,7 @@ async fn create(
         ..collection
     };
     let create = |client: qdrant_client::Qdrant| async move { client.create_collection(request.clone()).await };
-    match nodes.call(action, Call::Work, create).await {
+    match nodes.call(action, Call::Change, create).await {
         Ok(_) => Ok(()),
         // Another process may create it at the same time.
         Err(error) => {
@@ -145,7 +148,7 @@ async fn create(
 }
 
 async fn exists(nodes: &Nodes, name: &str) -> Result<bool, EngineError> {
-    nodes.call("finding the index", Call::Search, |client| async move { client.collection_exists(name).await }).await
+    nodes.call("finding the index", Call::Read, |client| async move { client.collection_exists(name).await }).await
 }
 
 /// Returns the payload indexes of what filters name.

@@ -22,7 +22,7 @@ fn id(name: IndexName) -> PointId {
 pub async fn read(nodes: &Nodes, collection: &str, name: IndexName) -> Result<Option<Generation>, EngineError> {
     let request = &GetPointsBuilder::new(collection, vec![id(name)]).with_payload(true).build();
     let get = |client: Qdrant| async move { client.get_points(request.clone()).await };
-    let points = match nodes.call("reading the generation of the index", Call::Search, get).await {
+    let points = match nodes.call("reading the generation of the index", Call::Read, get).await {
         Ok(response) => response.result,
         Err(error) if error.kind == EngineErrorKind::Corrupt => return Ok(None),
         Err(error) => return Err(error),
@@ -56,7 +56,7 @@ pub async fn write(
     };
     let upsert = async || {
         nodes
-            .call(action, Call::Work, |client: Qdrant| async move { client.upsert_points(request.clone()).await })
+            .call(action, Call::Change, |client: Qdrant| async move { client.upsert_points(request.clone()).await })
             .await
     };
     let stored = match upsert().await {

@@ -59,7 +59,8 @@ mod tests {
         for average in [12.0, 60.0, 125.0, 500.0, 4_000.0] {
             for length in [10, 40, 125, 400, 2_000, 20_000] {
                 let stored = dimension("pump", length);
-                let factor = dimensions("pump", average).find(|(dimension, _)| *dimension == stored).expect("a factor").1;
+                let factor =
+                    dimensions("pump", average).find(|(dimension, _)| *dimension == stored).expect("a factor").1;
                 for frequency in [1, 2, 4] {
                     let norm = bm25::length_norm(length as f32, average);
                     let scaled = factor * impact(frequency, length) / bm25::saturation(frequency as f32, norm);

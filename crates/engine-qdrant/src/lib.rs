@@ -26,7 +26,7 @@ use engine::{
 use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
 
-use crate::nodes::{Call, Nodes};
+use crate::nodes::Nodes;
 use crate::scope_statistics::{ScopeCache, ScopeStatistics};
 use crate::search::{Matches, count};
 
@@ -72,8 +72,11 @@ impl QdrantEngine {
             let message = "the API key of the search server may contain only visible ASCII characters";
             return Err(EngineError::new(EngineErrorKind::Rejected, message));
         }
-        let urls = options.url.split(',').map(str::trim).filter(|url| !url.is_empty());
-        let nodes = Nodes::new(urls, api_key).map_err(|error| {
+        let urls: Vec<&str> = options.url.split(',').map(str::trim).filter(|url| !url.is_empty()).collect();
+        if urls.is_empty() {
+            return Err(EngineError::new(EngineErrorKind::Rejected, "the URL of the search server is missing"));
+        }
+        let nodes = Nodes::new(urls.into_iter(), api_key).map_err(|error| {
             let message = format!("`{}` is no list of URLs of the search server", options.url);
             EngineError::new(EngineErrorKind::Rejected, message).with_source(error)
         })?;
@@ -172,7 +175,7 @@ impl SearchEngine for QdrantEngine {
     }
 
     async fn document_count(&self, index: IndexName) -> Result<u64, EngineError> {
-        count(&self.nodes, &self.alias(index), Vec::new(), Call::Work).await
+        count(&self.nodes, &self.alias(index), Vec::new()).await
     }
 
     async fn ping(&self) -> Result<(), EngineError> {

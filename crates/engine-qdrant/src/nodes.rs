@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::EngineError;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use qdrant_client::{Qdrant, QdrantError};
 
 use crate::error::{from_client, is_of_the_node, unavailable};
@@ -12,8 +13,8 @@ use crate::error::{from_client, is_of_the_node, unavailable};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of a call. Callers of searches apply a shorter one.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout of a search on a node while others are left.
-const NODE_TIMEOUT: Duration = Duration::from_millis(800);
+/// Time after which a read is sent to a second node, and to a third one after the same time.
+const PATIENCE: Duration = Duration::from_millis(800);
 /// Time for which calls avoid a node that failed.
 const PAUSE: Duration = Duration::from_secs(5);
 /// Connections to a node.
@@ -22,11 +23,10 @@ const CONNECTIONS: usize = 4;
 /// Kind of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Call {
-    /// Quick read, which another node takes over if the first one is silent.
-    Search,
-    /// Change, or read of a whole collection. Another node takes over only if the first one fails: the silent one may still
-    /// apply the change.
-    Work,
+    /// A read, which another node answers if the first one fails or is silent.
+    Read,
+    /// A change, which another node applies only if the first one fails: a silent one may still apply it.
+    Change,
 }
 
 /// Nodes of one server. All of them answer every call.
@@ -71,8 +71,7 @@ impl Nodes {
         Ok(Self { nodes: nodes.collect::<Result<_, QdrantError>>()?, next: AtomicUsize::default() })
     }
 
-    /// Calls one node after another until one answers, those last that failed recently. `action` names the operation in
-    /// errors.
+    /// Calls a node, and others if it fails or, for a read, is silent. `action` names the operation in errors.
     ///
     /// # Errors
     ///
@@ -81,32 +80,55 @@ impl Nodes {
     where
         F: Future<Output = Result<T, QdrantError>>,
     {
-        let order = self.order();
-        let mut last = None;
-        for (at, node) in order.iter().enumerate() {
-            let is_last = at + 1 == order.len();
-            let timeout = if kind == Call::Search && !is_last { NODE_TIMEOUT } else { TIMEOUT };
-            let client = trace_context::headers()
-                .fold(node.client.clone(), |client, (name, value)| client.with_header(name, value));
-            let error = match tokio::time::timeout(timeout, call(client)).await {
+        let start = |node: &'_ Node| {
+            let client = node.client.clone();
+            let client = trace_context::headers().fold(client, |client, (name, value)| client.with_header(name, value));
+            tokio::time::timeout(TIMEOUT, call(client))
+        };
+        let mut waiting = self.order().into_iter();
+        let mut called: Vec<&Node> = Vec::new();
+        let mut calls = FuturesUnordered::new();
+        let mut last = unavailable(format!("{action} failed: no node is configured"));
+        loop {
+            if let Some(node) = waiting.next() {
+                let response = start(node);
+                calls.push(async move { (node, response.await) });
+                called.push(node);
+            }
+            let hedge = async {
+                match kind {
+                    Call::Read if waiting.len() > 0 => tokio::time::sleep(PATIENCE).await,
+                    Call::Read | Call::Change => std::future::pending().await,
+                }
+            };
+            let (node, response) = tokio::select! {
+                response = calls.next() => match response {
+                    Some(response) => response,
+                    None => return Err(last),
+                },
+                () = hedge => continue,
+            };
+            match response {
                 Ok(Ok(response)) => {
+                    // Those called before did not answer in time.
+                    called
+                        .iter()
+                        .take_while(|called| !std::ptr::eq(**called, node))
+                        .for_each(|node| node.set_failed(true));
                     node.set_failed(false);
                     return Ok(response);
                 }
                 Ok(Err(error)) if !is_of_the_node(&error) => return Err(from_client(action, error)),
-                Ok(Err(error)) => from_client(action, error),
+                Ok(Err(error)) => last = from_client(action, error),
                 Err(_) => {
-                    let error = unavailable(format!("{action} failed: no response within {timeout:?}"));
-                    if kind == Call::Work {
-                        return Err(error);
+                    last = unavailable(format!("{action} failed: no response within {TIMEOUT:?}"));
+                    if kind == Call::Change {
+                        return Err(last);
                     }
-                    error
                 }
-            };
+            }
             node.set_failed(true);
-            last = Some(error);
         }
-        Err(last.unwrap_or_else(|| unavailable(format!("{action} failed: no node is configured"))))
     }
 
     /// Returns the nodes in the order in which to call them.

@@ -52,7 +52,7 @@ pub struct ScopeStatistics {
 pub async fn request(nodes: &Nodes, collection: &str, scope: Collection) -> Result<ScopeStatistics, EngineError> {
     let conditions = filter::of_scope(scope);
     let (documents, lengths, terms, languages) = tokio::try_join!(
-        count(nodes, collection, conditions.clone(), Call::Work),
+        count(nodes, collection, conditions.clone()),
         facet(nodes, collection, field::LENGTH, &conditions),
         facet(nodes, collection, field::TERM_COUNT, &conditions),
         facet(nodes, collection, field::LANGUAGE, &conditions),
@@ -76,7 +76,7 @@ async fn facet(
         ..FacetCounts::default()
     };
     let facet = |client: Qdrant| async move { client.facet(request.clone()).await };
-    Ok(nodes.call("counting documents by value", Call::Work, facet).await?.hits)
+    Ok(nodes.call("counting documents by value", Call::Read, facet).await?.hits)
 }
 
 impl ScopeStatistics {

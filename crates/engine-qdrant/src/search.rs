@@ -68,7 +68,7 @@ pub async fn search(
         }
         let matching = terms.phrases.is_none().then(|| matching.clone());
         let conditions = conditions.iter().cloned().chain(matching).collect();
-        count_about(nodes, collection, conditions, Call::Search, expected <= MAX_COUNTED).await.map(Some)
+        count_about(nodes, collection, conditions, expected <= MAX_COUNTED).await.map(Some)
     };
     let (batches, counted, unknown_values) = tokio::try_join!(
         query_batch(nodes, collection, &queries),
@@ -126,7 +126,7 @@ async fn query_batch(
         ..QueryBatchPoints::default()
     };
     let query = |client: Qdrant| async move { client.query_batch(request.clone()).await };
-    let response = nodes.call("searching", Call::Search, query).await?;
+    let response = nodes.call("searching", Call::Read, query).await?;
     if response.result.len() != queries.len() {
         let message = format!("the server returned {} results for {} searches", response.result.len(), queries.len());
         return Err(unavailable(message));
@@ -144,7 +144,7 @@ async fn count_unknown(
     let filters = filter::without_values(request.collection, &request.filters);
     let counts = filters.iter().map(|WithoutValue { conditions, .. }| {
         let conditions = conditions.iter().cloned().chain([matching.clone()]).collect();
-        count(nodes, collection, conditions, Call::Search)
+        count(nodes, collection, conditions)
     });
     let mut unknown = UnknownValues::default();
     for (without, documents) in filters.iter().zip(try_join_all(counts).await?) {
@@ -154,20 +154,14 @@ async fn count_unknown(
 }
 
 /// Counts the documents that meet all conditions.
-pub async fn count(
-    nodes: &Nodes,
-    collection: &str,
-    conditions: Vec<Condition>,
-    kind: Call,
-) -> Result<u64, EngineError> {
-    count_about(nodes, collection, conditions, kind, true).await
+pub async fn count(nodes: &Nodes, collection: &str, conditions: Vec<Condition>) -> Result<u64, EngineError> {
+    count_about(nodes, collection, conditions, true).await
 }
 
 async fn count_about(
     nodes: &Nodes,
     collection: &str,
     conditions: Vec<Condition>,
-    kind: Call,
     exact: bool,
 ) -> Result<u64, EngineError> {
     let request = &CountPoints {
@@ -177,7 +171,7 @@ async fn count_about(
         ..CountPoints::default()
     };
     let count = |client: Qdrant| async move { client.count(request.clone()).await };
-    let response = nodes.call("counting documents", kind, count).await?;
+    let response = nodes.call("counting documents", Call::Read, count).await?;
     Ok(response.result.map_or(0, |result| result.count))
 }
 

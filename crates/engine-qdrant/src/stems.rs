@@ -8,7 +8,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use retrieval_core::analysis::Language;
 
 use crate::filter;
-use crate::nodes::{Call, Nodes};
+use crate::nodes::Nodes;
 use crate::scope_statistics::{Counts, ScopeStatistics};
 use crate::search::count;
 
@@ -46,7 +46,7 @@ pub async fn document_frequencies(
     let requested = missing.into_iter().map(|stem| async move {
         let mut conditions = filter::of_scope(request.collection);
         conditions.push(filter::stem(&stem));
-        Ok::<_, EngineError>((stem, count(nodes, collection, conditions, Call::Search).await?))
+        Ok::<_, EngineError>((stem, count(nodes, collection, conditions).await?))
     });
     let requested: Counts = stream::iter(requested).buffer_unordered(CONCURRENT_COUNTS).try_collect().await?;
     scope.cache_counts(&requested);

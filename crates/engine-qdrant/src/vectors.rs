@@ -100,7 +100,7 @@ pub async fn search(
         ..QueryPoints::default()
     };
     let search = |client: Qdrant| async move { client.query(query.clone()).await };
-    let points = match nodes.call("searching vectors", Call::Search, search).await {
+    let points = match nodes.call("searching vectors", Call::Read, search).await {
         Ok(response) => response.result,
         // No document has vectors of this kind yet.
         Err(error) if error.kind == EngineErrorKind::Corrupt => return Ok(Vec::new()),

@@ -2,7 +2,7 @@
 
 use engine::{DocumentVectors, EngineErrorKind, FirstStageRequest, IndexDocument, SearchEngine, SemanticRequest};
 use model::{Collection, DocId, IndexName};
-use qdrant_client::qdrant::CreateCollectionBuilder;
+use qdrant_client::qdrant::DeleteFieldIndexCollectionBuilder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use uuid::Uuid;
 
@@ -30,11 +30,13 @@ async fn missing_indexes_need_rebuild_and_reject_changes() {
 
 #[tokio::test]
 async fn interrupted_creation_is_completed() {
-    let Some(server) = Server::from_environment() else { return };
-    let collection = format!("{}web-v1-data", server.options.prefix);
-    server.client().create_collection(CreateCollectionBuilder::new(collection)).await.expect("a collection");
-    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), IndexName::ALL);
-    server.mark_rebuilt(IndexName::ALL).await.expect("the indexes are created");
+    let Some(server) = Server::with_indexes().await else { return };
+    let alias = format!("{}web-v1", server.options.prefix);
+    let tokens = DeleteFieldIndexCollectionBuilder::new(alias.clone(), "tokens").wait(true);
+    server.client().delete_field_index(tokens).await.expect("a collection without an index");
+    server.client().delete_alias(alias).await.expect("a collection without its alias");
+    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), [IndexName::Web]);
+    server.mark_rebuilt(&[IndexName::Web]).await.expect("the index is created");
     server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
     assert_eq!(server.first_stage(&request("copper")).await.expect("hits").total, 1);
 }
