@@ -18,6 +18,7 @@ use connections::{Connections, Limits};
 use docstore::{Docstore, Location};
 use engine::SearchEngine;
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
+use engine_qdrant::{QdrantEngine, QdrantOptions};
 use engine_tantivy::TantivyEngine;
 use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
@@ -120,8 +121,24 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<Open
         IndexBackend::Meilisearch => {
             Ok(OpenedIndex::Open(with_feeder(Arc::new(meilisearch(settings)?), store, Ownership::Leased)))
         }
+        IndexBackend::Qdrant => {
+            Ok(OpenedIndex::Open(with_feeder(Arc::new(qdrant(settings)?), store, Ownership::Leased)))
+        }
         IndexBackend::None => Ok(OpenedIndex::Disabled),
     }
+}
+
+/// Returns the client of the configured Qdrant.
+pub fn qdrant(settings: &Settings) -> anyhow::Result<QdrantEngine> {
+    let index = &settings.index;
+    let options = QdrantOptions {
+        url: index.url.clone(),
+        api_key: Some(index.api_key.expose().to_owned()).filter(|key| !key.is_empty()),
+        prefix: index.prefix.clone(),
+        shards: index.shards,
+        replicas: index.replicas,
+    };
+    QdrantEngine::new(options).context("index.url or index.api_key")
 }
 
 /// Returns the client of the configured Meilisearch.

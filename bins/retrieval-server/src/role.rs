@@ -42,9 +42,11 @@ impl Role {
     pub fn check(self, settings: &Settings) -> anyhow::Result<()> {
         let owned = match (self, settings.index.backend, settings.storage.backend) {
             (Role::All, _, _) => return Ok(()),
-            (_, IndexBackend::Embedded, _) => ("index.backend", "set it to \"meilisearch\""),
+            (_, IndexBackend::Embedded, _) => ("index.backend", "set it to \"meilisearch\" or \"qdrant\""),
             (_, _, StorageBackend::Embedded) => ("storage.backend", "set it to \"s3\""),
-            (_, IndexBackend::Meilisearch | IndexBackend::None, StorageBackend::S3) => return Ok(()),
+            (_, IndexBackend::Meilisearch | IndexBackend::Qdrant | IndexBackend::None, StorageBackend::S3) => {
+                return Ok(());
+            }
         };
         let (key, cure) = owned;
         bail!(
@@ -70,12 +72,12 @@ mod tests {
     fn roles_are_separated_only_over_shared_backends() {
         let embedded = settings(IndexBackend::Embedded, StorageBackend::Embedded);
         let half = settings(IndexBackend::Meilisearch, StorageBackend::Embedded);
-        let shared = settings(IndexBackend::Meilisearch, StorageBackend::S3);
+        let shared = [IndexBackend::Meilisearch, IndexBackend::Qdrant].map(|index| settings(index, StorageBackend::S3));
         for role in [Role::Api, Role::Worker] {
             let refused = role.check(&embedded).unwrap_err().to_string();
             assert!(refused.contains(role.as_str()) && refused.contains("index.backend"), "{refused}");
             assert!(role.check(&half).unwrap_err().to_string().contains("storage.backend"));
-            role.check(&shared).unwrap();
+            shared.iter().for_each(|shared| role.check(shared).unwrap());
         }
         Role::All.check(&embedded).unwrap();
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domain_suffixes, index_terms, path_prefixes};
+use engine::indexing::{TermSink, domain_suffixes, index_terms, path_prefixes, rounded_length};
 use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::embeddings::QuantizedVector;
@@ -58,7 +58,7 @@ impl<'a> StoredDocument<'a> {
     pub fn new(document: &'a IndexDocument, analyzers: &mut Analyzers) -> Self {
         let mut tokens = Tokens::default();
         let words = index_terms(document, analyzers, &mut tokens);
-        let length = impact::rounded_length(words);
+        let length = rounded_length(words);
         let mut placed: Vec<(usize, String)> =
             tokens.counts.into_iter().map(|(token, times)| (impact::level(times, length), token)).collect();
         // Sorted, so that equal documents are stored equally and stems overflow last.

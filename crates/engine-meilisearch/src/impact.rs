@@ -35,15 +35,6 @@ pub fn frequency(level: usize, length: u32) -> f32 {
     (impact * norm / (MAX_IMPACT - impact)).round().max(1.0)
 }
 
-/// Rounds a length to steps of about 3 %, so that there are few distinct values to count. Exact below 64 words.
-pub fn rounded_length(words: u64) -> u32 {
-    let words = u32::try_from(words).unwrap_or(u32::MAX);
-    let digits = u32::BITS - words.leading_zeros();
-    let dropped = digits.saturating_sub(6);
-    let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
-    (words >> dropped << dropped) | half
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,15 +64,5 @@ mod tests {
             }
         }
         assert_eq!(frequency(level(1, 250), 250), 1.0);
-    }
-
-    #[test]
-    fn length_rounding_error_is_bounded() {
-        for words in (0..64).chain([64, 100, 999, 12_345, 9_999_999]) {
-            let rounded = rounded_length(words) as f64;
-            assert!((rounded - words as f64).abs() <= words as f64 * 0.016, "{words} became {rounded}");
-        }
-        assert!((0..64).all(|words| u64::from(rounded_length(words)) == words));
-        assert!(rounded_length(u64::MAX) > 0);
     }
 }

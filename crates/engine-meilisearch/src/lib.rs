@@ -13,7 +13,6 @@ mod plan;
 mod query_plan;
 mod rounds;
 mod scope_statistics;
-mod token;
 mod transport;
 mod unknown_values;
 mod upload;
@@ -24,6 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use engine::tokens as token;
 use engine::{
     Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, IndexDocument, SearchEngine,
     SemanticHit, SemanticRequest,

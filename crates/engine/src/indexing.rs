@@ -50,6 +50,15 @@ pub fn index_terms(document: &IndexDocument, analyzers: &mut Analyzers, sink: &m
     field(&document.body, BODY_WEIGHT)
 }
 
+/// Rounds a length to steps of about 3 %, so that there are few distinct values to count. Exact below 64 words.
+pub fn rounded_length(words: u64) -> u32 {
+    let words = u32::try_from(words).unwrap_or(u32::MAX);
+    let digits = u32::BITS - words.leading_zeros();
+    let dropped = digits.saturating_sub(6);
+    let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
+    (words >> dropped << dropped) | half
+}
+
 /// Iterates over a host and its parent domains: `a.example.com`, `example.com`, `com`. An IP address has no parents.
 pub fn domain_suffixes(host: &str) -> impl Iterator<Item = &str> {
     let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
@@ -126,5 +135,15 @@ mod tests {
         assert_eq!(Site::of(&deep), Site { domain: "example.com", path: Some(&path), is_exact: false });
         let long = format!("example.com/{}", "b".repeat(500));
         assert_eq!(Site::of(&long), Site { domain: "example.com", path: None, is_exact: false });
+    }
+
+    #[test]
+    fn length_rounding_error_is_bounded() {
+        for words in (0..64).chain([64, 100, 999, 12_345, 9_999_999]) {
+            let rounded = rounded_length(words) as f64;
+            assert!((rounded - words as f64).abs() <= words as f64 * 0.016, "{words} became {rounded}");
+        }
+        assert!((0..64).all(|words| u64::from(rounded_length(words)) == words));
+        assert!(rounded_length(u64::MAX) > 0);
     }
 }

@@ -10,6 +10,7 @@ pub mod memory;
 mod request;
 pub mod search_terms;
 mod semantic;
+pub mod tokens;
 
 pub use change::{Change, IndexDocument};
 pub use error::{EngineError, EngineErrorKind};

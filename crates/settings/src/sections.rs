@@ -87,6 +87,7 @@ pub struct Database {
 pub enum IndexBackend {
     Embedded,
     Meilisearch,
+    Qdrant,
     None,
 }
 
@@ -97,6 +98,8 @@ pub struct Index {
     pub url: String,
     pub api_key: Secret,
     pub prefix: String,
+    pub shards: u32,
+    pub replicas: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]

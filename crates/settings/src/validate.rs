@@ -6,6 +6,9 @@ use crate::{
     embed, reach, rendering, tls, web,
 };
 
+/// Maximum number of shards, and of replicas of each. Every shard costs each node of the index memory and threads.
+const MAX_SHARDS: u32 = 1024;
+
 impl Settings {
     /// Validates URLs, sizes and the requirements of the chosen backends.
     ///
@@ -30,6 +33,7 @@ impl Settings {
             self.check_database(),
             self.check_index_url(),
             self.check_index_prefix(),
+            self.check_index_copies(),
             optional_url("storage.public_endpoint", &self.storage.public_endpoint),
             reach::check_storage(self),
             optional_url("storage.endpoint", &self.storage.endpoint),
@@ -151,8 +155,18 @@ impl Settings {
     fn check_index_url(&self) -> Check {
         match self.index.backend {
             IndexBackend::Meilisearch => http_url("index.url", &self.index.url),
+            IndexBackend::Qdrant => self.index.url.split(',').try_for_each(|url| http_url("index.url", url.trim())),
             IndexBackend::Embedded | IndexBackend::None => Ok(()),
         }
+    }
+
+    fn check_index_copies(&self) -> Check {
+        for (key, number) in [("index.shards", self.index.shards), ("index.replicas", self.index.replicas)] {
+            if !(1..=MAX_SHARDS).contains(&number) {
+                return Err(SettingsError::invalid(key, number, format!("must be between 1 and {MAX_SHARDS}")));
+            }
+        }
+        Ok(())
     }
 
     fn check_index_prefix(&self) -> Check {

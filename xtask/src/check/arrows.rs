@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core", "trace-context"]),
+    ("engine-qdrant", &["engine", "model", "retrieval-core", "trace-context"]),
     ("blobs-s3", &["blobs", "error-causes"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models", "trace-context"]),

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::interrupt;
-use crate::services::{ExternalS3, Meilisearch, Postgres, Provided, Redis, Running, Service};
+use crate::services::{ExternalS3, Meilisearch, Postgres, Provided, Qdrant, Redis, Running, Service};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,6 +14,7 @@ pub enum Backend {
     Postgres,
     Redis,
     Meilisearch,
+    Qdrant,
     S3,
 }
 
@@ -23,24 +24,26 @@ pub type Composition = &'static [Backend];
 pub const EMBEDDED: Composition = &[];
 pub const POSTGRES: Composition = &[Backend::Postgres];
 /// The compositions of `--services`.
-pub const ALL: [Composition; 5] = [
+pub const ALL: [Composition; 6] = [
     EMBEDDED,
     &[Backend::Postgres, Backend::Redis],
     &[Backend::Meilisearch],
+    &[Backend::Qdrant],
     &[Backend::S3],
     &[Backend::Postgres, Backend::Redis, Backend::Meilisearch, Backend::S3],
 ];
 
-/// Variables that a suite reads, and those of [`Running::environment`] that they come from.
-const VARIABLES: [(&str, &str); 8] = [
-    ("ACCEPT_DATABASE_URL", "TEST_DATABASE_URL"),
-    ("ACCEPT_REDIS_URL", "RATE_LIMIT_REDIS_URL"),
-    ("ACCEPT_INDEX_URL", "ACCEPT_INDEX_URL"),
-    ("ACCEPT_INDEX_KEY", "ACCEPT_INDEX_KEY"),
-    ("ACCEPT_S3_ENDPOINT", "TEST_S3_ENDPOINT"),
-    ("ACCEPT_S3_KEY", "TEST_S3_KEY"),
-    ("ACCEPT_S3_SECRET", "TEST_S3_SECRET"),
-    ("ACCEPT_S3_BUCKET", "TEST_S3_BUCKET"),
+/// Variables that a suite reads, and those of [`Running::environment`] that they come from: the first one that is set.
+const VARIABLES: [(&str, &[&str]); 9] = [
+    ("ACCEPT_DATABASE_URL", &["TEST_DATABASE_URL"]),
+    ("ACCEPT_REDIS_URL", &["RATE_LIMIT_REDIS_URL"]),
+    ("ACCEPT_INDEX_BACKEND", &["TEST_QDRANT_BACKEND"]),
+    ("ACCEPT_INDEX_URL", &["ACCEPT_INDEX_URL", "TEST_QDRANT_URL"]),
+    ("ACCEPT_INDEX_KEY", &["ACCEPT_INDEX_KEY", "TEST_QDRANT_KEY"]),
+    ("ACCEPT_S3_ENDPOINT", &["TEST_S3_ENDPOINT"]),
+    ("ACCEPT_S3_KEY", &["TEST_S3_KEY"]),
+    ("ACCEPT_S3_SECRET", &["TEST_S3_SECRET"]),
+    ("ACCEPT_S3_BUCKET", &["TEST_S3_BUCKET"]),
 ];
 
 impl Backend {
@@ -49,6 +52,7 @@ impl Backend {
             Backend::Postgres => Box::new(Postgres { disabled: false }),
             Backend::Redis => Box::new(Redis),
             Backend::Meilisearch => Box::new(Meilisearch),
+            Backend::Qdrant => Box::new(Qdrant),
             Backend::S3 => Box::new(ExternalS3),
         }
     }
@@ -108,9 +112,9 @@ impl Suite<'_> {
             .iter()
             .flat_map(|running| running.environment.iter().map(|(name, value)| (*name, value.as_str())))
             .collect();
-        for (wanted, source) in VARIABLES {
+        for (wanted, sources) in VARIABLES {
             // Our own environment may name a service that is not part of this composition.
-            match environment.get(source) {
+            match sources.iter().find_map(|source| environment.get(source)) {
                 Some(value) => pytest.env(wanted, value),
                 None => pytest.env_remove(wanted),
             };
@@ -158,5 +162,11 @@ mod tests {
         assert_eq!(of("ACCEPT_REDIS_URL"), Some(Some("redis://x".as_ref())));
         assert_eq!(of("ACCEPT_DATABASE_URL"), Some(None), "removed");
         assert_eq!(of("PATH"), None);
+        let url = |name| Running { how: String::new(), environment: vec![(name, "x".to_owned())], _guard: None };
+        for source in ["ACCEPT_INDEX_URL", "TEST_QDRANT_URL"] {
+            let command = suite.command(&[&url(source)]);
+            let set = command.get_envs().find(|(key, _)| *key == "ACCEPT_INDEX_URL").and_then(|(_, value)| value);
+            assert_eq!(set, Some("x".as_ref()), "{source}");
+        }
     }
 }

@@ -24,8 +24,8 @@ pub struct Options {
     /// Run the acceptance tests on a private PostgreSQL instead of SQLite
     #[arg(long, requires = "path")]
     postgres: bool,
-    /// Run the acceptance tests on the embedded backends, PostgreSQL with Redis, Meilisearch, an external S3 store, and
-    /// all of these together. Starts those that are installed
+    /// Run the acceptance tests on the embedded backends, PostgreSQL with Redis, Meilisearch, Qdrant, an external S3
+    /// store, and all of these together but Qdrant. Starts those that are installed
     #[arg(long, requires = "path", conflicts_with = "postgres")]
     services: bool,
     /// Build and test the release profile

@@ -6,12 +6,14 @@ mod chromium;
 pub mod meilisearch;
 mod postgres;
 pub mod process;
+mod qdrant;
 mod redis;
 mod s3;
 
 pub use chromium::Chromium;
 pub use meilisearch::{Meilisearch, PrivateMeilisearch};
 pub use postgres::{Cluster, Postgres};
+pub use qdrant::Qdrant;
 pub use redis::Redis;
 pub use s3::ExternalS3;
 

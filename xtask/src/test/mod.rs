@@ -4,7 +4,7 @@ mod nextest;
 mod report;
 mod untested;
 
-use crate::services::{Chromium, ExternalS3, Meilisearch, Postgres, Redis, Services};
+use crate::services::{Chromium, ExternalS3, Meilisearch, Postgres, Qdrant, Redis, Services};
 use crate::{interrupt, shell};
 use anyhow::bail;
 use report::Report;
@@ -50,6 +50,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Box::new(Postgres { disabled: options.no_postgres }),
         Box::new(Redis),
         Box::new(Meilisearch),
+        Box::new(Qdrant),
         Box::new(ExternalS3),
         Box::new(Chromium),
     ]);

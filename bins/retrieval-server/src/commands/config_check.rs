@@ -13,8 +13,9 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         // Opens its listener, which a running server has.
         StorageBackend::Embedded => None,
     };
-    let meilisearch = match settings.index.backend {
+    let index = match settings.index.backend {
         IndexBackend::Meilisearch => compose::meilisearch(settings).err(),
+        IndexBackend::Qdrant => compose::qdrant(settings).err(),
         IndexBackend::Embedded | IndexBackend::None => None,
     };
     let embedder = match settings.embed.backend {
@@ -29,7 +30,7 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
     }
     let errors: Vec<anyhow::Error> = [
         compose::location(settings).err(),
-        meilisearch,
+        index,
         storage,
         compose::limiter(settings).err(),
         compose::second_stage(settings).err(),

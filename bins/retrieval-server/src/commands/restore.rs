@@ -107,7 +107,7 @@ async fn check_database(path: &Path, manifest: &Manifest, settings: &Settings) -
     if (organizations, documents, captures, files) != expected {
         bail!("the restored database has other contents than the manifest states");
     }
-    if settings.index.backend == IndexBackend::Meilisearch {
+    if matches!(settings.index.backend, IndexBackend::Meilisearch | IndexBackend::Qdrant) {
         for index in IndexName::ALL {
             rebuild::queue_all(&store, *index, &SystemClock, |_| {}).await?;
         }

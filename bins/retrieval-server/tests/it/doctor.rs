@@ -99,6 +99,7 @@ fn each_missing_dependency_fails_with_a_hint() {
     let nobody = "127.0.0.1:9";
     for (sections, storage, check, hint) in [
         (format!("[index]\nbackend = \"meilisearch\"\nurl = \"http://{nobody}\"\n"), "", "index", "index.url"),
+        (format!("[index]\nbackend = \"qdrant\"\nurl = \"http://{nobody}\"\n"), "", "index", "6334"),
         (
             String::new(),
             "backend = \"s3\"\nendpoint = \"http://127.0.0.1:9\"\naccess_key_id = \"a\"\nsecret_access_key = \"b\"\n",

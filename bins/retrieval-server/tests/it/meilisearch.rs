@@ -3,83 +3,40 @@
 //! The tests are skipped without `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`); the summary of `cargo xtask test` reports
 //! that.
 
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server, until};
+use crate::external_index;
+use crate::support::{Database, Proxy, Server};
 
 on_both_databases!(lost_index_is_rebuilt, unreachable_meilisearch_fails_within_two_seconds);
 
-/// TCP proxy between the service and Meilisearch that can be disconnected.
-struct Proxy {
-    url: String,
+/// Indexes in Meilisearch, reached through a proxy, and deleted on drop.
+struct Index {
+    proxy: Proxy,
     upstream: String,
     key: Option<String>,
     prefix: String,
-    cut: Arc<AtomicBool>,
-    open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-impl Proxy {
-    fn start() -> Option<Self> {
+impl Index {
+    fn of_environment() -> Option<Self> {
         let upstream = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty())?;
         let key = std::env::var("ACCEPT_INDEX_KEY").ok().filter(|key| !key.is_empty());
-        let address = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (cut, open) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
-        let proxy = Self {
-            url,
-            upstream,
-            key,
-            prefix: format!("e2e-{}-", Uuid::new_v4().simple()),
-            cut: Arc::clone(&cut),
-            open: Arc::clone(&open),
-        };
-        std::thread::spawn(move || {
-            for client_side in listener.incoming().map_while(Result::ok) {
-                // While disconnected it accepts and stays silent, as an unreachable machine, instead of refusing.
-                let server_side = TcpStream::connect(&address);
-                if let (false, Ok(server_side)) = (cut.load(Ordering::SeqCst), server_side) {
-                    join(&client_side, &server_side);
-                    open.lock().unwrap().push(server_side);
-                }
-                open.lock().unwrap().push(client_side);
-            }
-        });
-        Some(proxy)
-    }
-
-    fn cut(&self) {
-        self.cut.store(true, Ordering::SeqCst);
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-
-    fn restore(&self) {
-        self.cut.store(false, Ordering::SeqCst);
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        let prefix = format!("e2e-{}-", Uuid::new_v4().simple());
+        Some(Self { proxy: Proxy::start(&upstream), upstream, key, prefix })
     }
 
     fn server(&self, database: Database) -> Server {
         let settings = format!(
             "[index]\nbackend = \"meilisearch\"\nurl = {:?}\napi_key = {:?}\nprefix = {:?}\n",
-            self.url,
+            self.proxy.url,
             self.key.as_deref().unwrap_or_default(),
             self.prefix
         );
         Server::start_with(database, &settings)
     }
 
-    fn delete_indexes(&self) {
+    fn delete(&self) {
         for name in ["web-v2", "workspace-v2"] {
             let mut request = ureq::delete(format!("{}/indexes/{}{name}", self.upstream, self.prefix));
             if let Some(key) = &self.key {
@@ -90,79 +47,18 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
+impl Drop for Index {
     fn drop(&mut self) {
-        self.delete_indexes();
+        self.delete();
     }
-}
-
-fn join(client_side: &TcpStream, server_side: &TcpStream) {
-    for (mut from, mut to) in [(client_side, server_side), (server_side, client_side)]
-        .map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()))
-    {
-        std::thread::spawn(move || {
-            let _ = std::io::copy(&mut from, &mut to);
-            let _ = to.shutdown(Shutdown::Write);
-        });
-    }
-}
-
-fn fill(server: &Server) -> Client {
-    let client = server.tenant("acme");
-    server.import(&[
-        json!({ "url": "https://example.com/a", "title": "Walrus", "text": "The walrus eats clams." }),
-        json!({ "url": "https://docs.example.com/b", "text": "A walrus was seen at the observatory." }),
-    ]);
-    client.upload("own.txt", "A walrus of our own.");
-    client.index();
-    client
-}
-
-fn found(client: &Client) -> usize {
-    let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
-    client.search("walrus", json!({ "scope": scope })).ok()["results"].as_array().map_or(0, Vec::len)
 }
 
 fn lost_index_is_rebuilt(database: Database) {
-    let Some(proxy) = Proxy::start() else { return };
-    let server = proxy.server(database);
-    let client = fill(&server);
-    assert_eq!(found(&client), 3);
-    let exact = json!({ "filters": { "exact_match": true } });
-    let phrase = client.search("walrus eats clams", exact).ok();
-    assert_eq!(phrase["results"].as_array().unwrap().len(), 1, "{phrase:#}");
-    let rebuilt = server.command(&["index", "rebuild", "--index", "web"]).lines();
-    assert_eq!(rebuilt, [json!({ "index": "web", "documents": 2 })]);
-    assert_eq!(found(&client), 3);
-
-    proxy.delete_indexes();
-    until("the lost index is rebuilt", Duration::from_secs(60), || {
-        let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
-        let reply = client.search("walrus", json!({ "scope": scope }));
-        let complete = |answer: &Value| answer["results"].as_array().is_some_and(|results| results.len() == 3);
-        match reply.status {
-            200 => complete(&reply.ok()).then_some(()),
-            _ => {
-                reply.error(502, "provider_unavailable");
-                None
-            }
-        }
-    });
+    let Some(index) = Index::of_environment() else { return };
+    external_index::is_rebuilt_when_lost(&index.server(database), || index.delete());
 }
 
 fn unreachable_meilisearch_fails_within_two_seconds(database: Database) {
-    let Some(proxy) = Proxy::start() else { return };
-    let server = proxy.server(database);
-    let client = fill(&server);
-    proxy.cut();
-    for _ in 0..2 {
-        let started = Instant::now();
-        client.search("walrus", json!({})).error(502, "provider_unavailable");
-        assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
-    }
-    proxy.restore();
-    until("searches work again", Duration::from_secs(20), || {
-        (client.search("walrus", json!({})).status == 200).then_some(())
-    });
-    assert_eq!(found(&client), 3);
+    let Some(index) = Index::of_environment() else { return };
+    external_index::fails_within_two_seconds_while_unreachable(&index.server(database), &index.proxy);
 }

@@ -137,11 +137,20 @@ fn invalid_values_are_reported_with_their_key() {
             "`storage.max_connections` = `1000001`: must be 0 or between 16 and 1000000",
         ),
         ("server = 3", "`server` = `3`: is a section, not a value"),
-        ("[index]\nbackend = \"solr\"", "`index.backend` = `solr`: must be one of `embedded`, `meilisearch`, `none`"),
+        (
+            "[index]\nbackend = \"solr\"",
+            "`index.backend` = `solr`: must be one of `embedded`, `meilisearch`, `qdrant`, `none`",
+        ),
         (
             "[index]\nbackend = \"meilisearch\"",
             "`index.url` = ``: must be an http or https URL such as `https://host.example`",
         ),
+        (
+            "[index]\nbackend = \"qdrant\"\nurl = \"http://a:6334, b:6334\"",
+            "`index.url` = `b:6334`: must be an http or https URL such as `https://host.example`",
+        ),
+        ("[index]\nshards = 0", "`index.shards` = `0`: must be between 1 and 1024"),
+        ("[index]\nreplicas = 1025", "`index.replicas` = `1025`: must be between 1 and 1024"),
         (
             "[generate]\nbackend = \"http\"",
             "`generate.url` = ``: must be an http or https URL such as `https://host.example`",

@@ -61,6 +61,10 @@ pub async fn index(settings: &Settings) -> Finding {
             "compare `index.url` and `index.api_key` with a running Meilisearch; docs/operations.md lists the actions that the key \
              needs"
         }
+        IndexBackend::Qdrant => {
+            "compare `index.url` (the gRPC port, 6334) and `index.api_key` with a running Qdrant; docs/operations.md lists the \
+             access that the key needs"
+        }
         IndexBackend::Embedded | IndexBackend::None => "run `retrieval-server index rebuild`",
     };
     let probe = async {
@@ -79,6 +83,10 @@ pub async fn index(settings: &Settings) -> Finding {
             IndexBackend::Meilisearch => {
                 compose::meilisearch(settings)?.ping().await?;
                 Finding::pass(check, "Meilisearch responds")
+            }
+            IndexBackend::Qdrant => {
+                compose::qdrant(settings)?.ping().await?;
+                Finding::pass(check, "Qdrant responds")
             }
         })
     };

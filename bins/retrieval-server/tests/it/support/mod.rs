@@ -6,6 +6,7 @@ pub mod files;
 mod poll;
 mod ports;
 mod process;
+mod proxy;
 mod reply;
 mod server;
 
@@ -13,6 +14,7 @@ pub use client::{Client, put, put_chunked};
 pub use database::Database;
 pub use poll::until;
 pub use process::{Finished, SANDBOX, command, finish, run, signal_group, wait};
+pub use proxy::Proxy;
 pub use reply::Reply;
 pub use server::{Server, lines, uuid_of};
 pub use test_support::site::{Page, Site};

@@ -1,6 +1,6 @@
-//! Encoding of terms as tokens of ASCII letters and digits.
+//! Encoding of terms as tokens of ASCII letters and digits, for search servers.
 //!
-//! The server's tokenizer would split and fold our stems by its own rules, but leaves such tokens unchanged. A stem of
+//! A server's tokenizer would split and fold our stems by its own rules, but leaves such tokens unchanged. A stem of
 //! these characters is encoded as itself, any other as its hash. The first letter is the kind of the token.
 
 use uuid::Uuid;
@@ -29,6 +29,12 @@ pub fn pair(first: &str, second: &str) -> String {
 /// would compare text without regard to case and accents, and only its first 468 bytes.
 pub fn exact(value: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, value.as_bytes()).simple().to_string()
+}
+
+/// Returns the number of a stem in a group, for servers that address terms by numbers of 32 bits. With ten million of
+/// them, one lookup in 430 hits a collision.
+pub fn number(stem: &str, group: u32) -> u32 {
+    (hash(hash(OFFSET, stem.as_bytes()) ^ u64::from(group), &[]) >> 32) as u32
 }
 
 /// Returns the sort key of a token by importance: stems first, pairs of words last.
@@ -97,6 +103,8 @@ mod tests {
         assert_eq!(pair("to", "be"), pair("to", "be"));
         assert_ne!(pair("to", "be"), pair("be", "to"));
         assert_ne!(pair("a", "bc"), pair("ab", "c"));
+        assert_eq!(number("pump", 7), 0xb1d2_df9f);
+        assert_ne!(number("pump", 7), number("pump", 8));
         assert_ne!(stem("c++"), stem("c#"));
         assert!(stem(&"x".repeat(100)).len() < 20);
     }

@@ -1,0 +1,178 @@
+//! Collections on the server: names, creation, existence.
+//!
+//! Documents are read and written under an alias, which is created last. So a collection that searches see has all its
+//! payload indexes, whenever a creation was interrupted.
+
+use engine::EngineError;
+use model::IndexName;
+use qdrant_client::qdrant::payload_index_params::IndexParams;
+use qdrant_client::qdrant::vectors_config::Config;
+use qdrant_client::qdrant::{
+    CreateAlias, CreateCollection, CreateFieldIndexCollection, Datatype, Distance, FieldType, IntegerIndexParams,
+    KeywordIndexParams, Memory, MultiVectorComparator, MultiVectorConfig, PayloadIndexParams, SparseIndexConfig,
+    SparseVectorConfig, SparseVectorParams, TextIndexParamsBuilder, TokenizerType, UuidIndexParams, VectorParams,
+    VectorsConfig,
+};
+
+use crate::document::{TERMS, field};
+use crate::nodes::{Call, Nodes};
+use crate::{QdrantOptions, response};
+
+/// Version of the storage format, part of the names. A new version creates new collections beside the old ones.
+const VERSION: u32 = 1;
+
+/// Returns the alias of an index.
+pub fn alias(prefix: &str, name: IndexName) -> String {
+    format!("{prefix}{}-v{VERSION}", name.as_str())
+}
+
+/// Returns the name of the collection with the generations of both indexes.
+pub fn generations(prefix: &str) -> String {
+    format!("{prefix}generations-v{VERSION}")
+}
+
+/// Returns the beginning of the aliases of the vectors of an index.
+pub fn vectors_alias(prefix: &str, name: IndexName) -> String {
+    format!("{}-vectors-", alias(prefix, name))
+}
+
+/// Returns all aliases of the server that the key may see.
+pub async fn aliases(nodes: &Nodes) -> Result<Vec<String>, EngineError> {
+    let listed = nodes.call("listing the indexes", Call::Read, |client| async move { client.list_aliases().await });
+    Ok(listed.await?.aliases.into_iter().map(|alias| alias.alias_name).collect())
+}
+
+/// Creates the collection of an index with its payload indexes, or completes it.
+pub async fn create_index(nodes: &Nodes, options: &QdrantOptions, alias: &str) -> Result<(), EngineError> {
+    let terms = SparseVectorParams {
+        index: Some(SparseIndexConfig {
+            memory: Some(Memory::Cold.into()),
+            datatype: Some(Datatype::Float16.into()),
+            ..SparseIndexConfig::default()
+        }),
+        modifier: None,
+    };
+    let collection = CreateCollection {
+        sparse_vectors_config: Some(SparseVectorConfig { map: [(TERMS.to_owned(), terms)].into() }),
+        ..CreateCollection::default()
+    };
+    create_with_alias(nodes, options, alias, collection, indexes().chain(indexes_of_terms())).await
+}
+
+/// Creates a collection for vectors of this number of components, or completes it.
+pub async fn create_for_vectors(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    alias: &str,
+    components: usize,
+) -> Result<(), EngineError> {
+    let passages = VectorParams {
+        size: components as u64,
+        distance: Distance::Cosine.into(),
+        memory: Some(Memory::Cold.into()),
+        datatype: Some(Datatype::Float16.into()),
+        // The score of a document is that of its best passage.
+        multivector_config: Some(MultiVectorConfig { comparator: MultiVectorComparator::MaxSim.into() }),
+        ..VectorParams::default()
+    };
+    let collection = CreateCollection {
+        vectors_config: Some(VectorsConfig { config: Some(Config::Params(passages)) }),
+        ..CreateCollection::default()
+    };
+    create_with_alias(nodes, options, alias, collection, indexes()).await
+}
+
+/// Creates a collection of payloads without vectors, unless it exists.
+pub async fn create_of_payloads(nodes: &Nodes, options: &QdrantOptions, name: &str) -> Result<(), EngineError> {
+    create(nodes, options, name, CreateCollection::default()).await
+}
+
+async fn create_with_alias(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    alias: &str,
+    collection: CreateCollection,
+    indexes: impl Iterator<Item = (&'static str, FieldType, IndexParams)>,
+) -> Result<(), EngineError> {
+    let name = format!("{alias}-data");
+    create(nodes, options, &name, collection).await?;
+    for (field, kind, params) in indexes {
+        let request = &CreateFieldIndexCollection {
+            collection_name: name.clone(),
+            wait: Some(true),
+            field_name: field.to_owned(),
+            field_type: Some(kind.into()),
+            field_index_params: Some(PayloadIndexParams { index_params: Some(params) }),
+            ..CreateFieldIndexCollection::default()
+        };
+        let create = |client: qdrant_client::Qdrant| async move { client.create_field_index(request.clone()).await };
+        response::completed(
+            "creating the index",
+            nodes.call("creating the index", Call::Change, create).await?.result,
+        )?;
+    }
+    let request = &CreateAlias { collection_name: name, alias_name: alias.to_owned() };
+    let create = |client: qdrant_client::Qdrant| async move { client.create_alias(request.clone()).await };
+    nodes.call("creating the index", Call::Change, create).await?;
+    Ok(())
+}
+
+async fn create(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    name: &str,
+    collection: CreateCollection,
+) -> Result<(), EngineError> {
+    let action = "creating the index";
+    if exists(nodes, name).await? {
+        return Ok(());
+    }
+    let request = &CreateCollection {
+        collection_name: name.to_owned(),
+        shard_number: Some(options.shards),
+        replication_factor: Some(options.replicas),
+        ..collection
+    };
+    let create = |client: qdrant_client::Qdrant| async move { client.create_collection(request.clone()).await };
+    match nodes.call(action, Call::Change, create).await {
+        Ok(_) => Ok(()),
+        // Another process may create it at the same time.
+        Err(error) => {
+            if exists(nodes, name).await? {
+                Ok(())
+            } else {
+                Err(error)
+            }
+        }
+    }
+}
+
+async fn exists(nodes: &Nodes, name: &str) -> Result<bool, EngineError> {
+    nodes.call("finding the index", Call::Read, |client| async move { client.collection_exists(name).await }).await
+}
+
+/// Returns the payload indexes of what filters name.
+fn indexes() -> impl Iterator<Item = (&'static str, FieldType, IndexParams)> {
+    let tenant = UuidIndexParams { is_tenant: Some(true), ..UuidIndexParams::default() };
+    let published_at = IntegerIndexParams { lookup: Some(false), range: Some(true), ..IntegerIndexParams::default() };
+    let keywords = [field::LANGUAGE, field::COUNTRY, field::DOMAINS, field::PATHS, field::LABELS];
+    let keyword = |field| (field, FieldType::Keyword, IndexParams::KeywordIndexParams(KeywordIndexParams::default()));
+    [
+        (field::ORGANIZATION, FieldType::Uuid, IndexParams::UuidIndexParams(tenant)),
+        (field::PUBLISHED_AT, FieldType::Integer, IndexParams::IntegerIndexParams(published_at)),
+    ]
+    .into_iter()
+    .chain(keywords.into_iter().map(keyword))
+}
+
+/// Returns the payload indexes of what is counted.
+fn indexes_of_terms() -> impl Iterator<Item = (&'static str, FieldType, IndexParams)> {
+    let length = IntegerIndexParams { lookup: Some(true), range: Some(false), ..IntegerIndexParams::default() };
+    let tokens = TextIndexParamsBuilder::new(TokenizerType::Whitespace).lowercase(false).memory(Memory::Cold).build();
+    [
+        (field::LENGTH, FieldType::Integer, IndexParams::IntegerIndexParams(length.clone())),
+        (field::TERM_COUNT, FieldType::Integer, IndexParams::IntegerIndexParams(length)),
+        (field::TOKENS, FieldType::Text, IndexParams::TextIndexParams(tokens)),
+    ]
+    .into_iter()
+}

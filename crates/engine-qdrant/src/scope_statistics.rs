@@ -1,0 +1,231 @@
+//! Statistics of a scope for ranking: number of documents, mean length, languages, document frequencies.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use engine::EngineError;
+use model::Collection;
+use qdrant_client::Qdrant;
+use qdrant_client::qdrant::facet_value::Variant;
+use qdrant_client::qdrant::{FacetCounts, FacetHit, Filter};
+use retrieval_core::analysis::Language;
+
+use crate::document::field;
+use crate::filter;
+use crate::nodes::{Call, Nodes};
+use crate::search::count;
+
+/// Document frequencies by stem. Missing stems were not counted.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Cache TTL, since other processes may change the index. Changes by this process remove small scopes immediately.
+const TTL: Duration = Duration::from_secs(10);
+
+/// Number of documents from which a batch of changes hardly affects the statistics of a scope. They are kept for the TTL.
+const LARGE: u64 = 20_000;
+
+/// Maximum number of cached scopes. The cache is cleared when it is full.
+const MAX_SCOPES: usize = 10_000;
+
+/// Maximum number of cached document frequencies per scope. They are cleared when the cache is full.
+const MAX_COUNTS: usize = 10_000;
+
+/// Maximum number of distinct lengths or languages that are counted.
+const MAX_VALUES: u64 = 2_000;
+
+#[derive(Debug, Default)]
+pub struct ScopeStatistics {
+    pub documents: u64,
+    /// Mean number of words in the body, to the precision of stored lengths.
+    pub average_length: f64,
+    /// Mean number of occurrences of terms.
+    pub average_terms: f64,
+    /// Languages, most common first. Unknown languages count as English, as in analysis.
+    pub languages: Vec<Language>,
+    /// Cached document frequencies by stem, with the same lifetime as the other statistics.
+    counts: Mutex<HashMap<String, u64>>,
+}
+
+/// Requests the statistics of a scope.
+pub async fn request(nodes: &Nodes, collection: &str, scope: Collection) -> Result<ScopeStatistics, EngineError> {
+    let conditions = filter::of_scope(scope);
+    let (documents, lengths, terms, languages) = tokio::try_join!(
+        count(nodes, collection, conditions.clone()),
+        facet(nodes, collection, field::LENGTH, &conditions),
+        facet(nodes, collection, field::TERM_COUNT, &conditions),
+        facet(nodes, collection, field::LANGUAGE, &conditions),
+    )?;
+    Ok(ScopeStatistics::new(documents, &lengths, &terms, &languages))
+}
+
+/// Counts the documents by the value of a field.
+async fn facet(
+    nodes: &Nodes,
+    collection: &str,
+    field: &str,
+    conditions: &[qdrant_client::qdrant::Condition],
+) -> Result<Vec<FacetHit>, EngineError> {
+    let request = &FacetCounts {
+        collection_name: collection.to_owned(),
+        key: field.to_owned(),
+        filter: Some(Filter::must(conditions.iter().cloned())),
+        limit: Some(MAX_VALUES),
+        exact: Some(true),
+        ..FacetCounts::default()
+    };
+    let facet = |client: Qdrant| async move { client.facet(request.clone()).await };
+    Ok(nodes.call("counting documents by value", Call::Read, facet).await?.hits)
+}
+
+impl ScopeStatistics {
+    fn new(documents: u64, lengths: &[FacetHit], terms: &[FacetHit], languages: &[FacetHit]) -> Self {
+        let mut by_language: BTreeMap<Language, u64> = BTreeMap::new();
+        let mut known = 0;
+        for hit in languages {
+            if let Some(Variant::StringValue(code)) = variant(hit) {
+                *by_language.entry(Language::from_code(code).unwrap_or(Language::English)).or_default() += hit.count;
+                known += hit.count;
+            }
+        }
+        if documents > known {
+            *by_language.entry(Language::English).or_default() += documents - known;
+        }
+        let mut languages: Vec<(Language, u64)> = by_language.into_iter().collect();
+        languages.sort_by_key(|(language, documents)| (Reverse(*documents), *language));
+        Self {
+            documents,
+            average_length: mean(lengths),
+            average_terms: mean(terms),
+            languages: languages.into_iter().map(|(language, _)| language).collect(),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// Returns the cached document frequencies of the stems.
+    pub fn cached_counts<'a>(&self, stems: impl Iterator<Item = &'a String>) -> Counts {
+        let cached = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        stems.filter_map(|stem| cached.get(stem).map(|count| (stem.clone(), *count))).collect()
+    }
+
+    pub fn cache_counts(&self, counts: &Counts) {
+        let mut cached = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.len() + counts.len() > MAX_COUNTS {
+            cached.clear();
+        }
+        cached.extend(counts.iter().map(|(stem, count)| (stem.clone(), *count)));
+    }
+}
+
+/// Returns the mean of the counted values; 0 without any.
+fn mean(hits: &[FacetHit]) -> f64 {
+    let (mut sum, mut counted) = (0.0, 0);
+    for hit in hits {
+        if let Some(Variant::IntegerValue(value)) = variant(hit) {
+            sum += *value as f64 * hit.count as f64;
+            counted += hit.count;
+        }
+    }
+    if counted == 0 { 0.0 } else { sum / counted as f64 }
+}
+
+fn variant(hit: &FacetHit) -> Option<&Variant> {
+    hit.value.as_ref()?.variant.as_ref()
+}
+
+/// Cache of statistics by scope.
+#[derive(Default)]
+pub struct ScopeCache(Mutex<Cached>);
+
+#[derive(Default)]
+struct Cached {
+    /// Number of invalidations by this process.
+    generation: u64,
+    scopes: HashMap<Collection, (Instant, Arc<ScopeStatistics>)>,
+}
+
+impl ScopeCache {
+    /// Returns cached statistics, or as an error the generation to pass to [`put`](Self::put).
+    pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, u64> {
+        self.with(|cached| match cached.scopes.get(&scope) {
+            Some((since, statistics)) if since.elapsed() < TTL => Ok(Arc::clone(statistics)),
+            _ => Err(cached.generation),
+        })
+    }
+
+    /// Caches statistics requested at `generation`, unless the cache was invalidated since.
+    pub fn put(&self, scope: Collection, generation: u64, statistics: &Arc<ScopeStatistics>) {
+        self.with(|cached| {
+            if cached.generation == generation || statistics.documents >= LARGE {
+                if cached.scopes.len() >= MAX_SCOPES {
+                    cached.scopes.clear();
+                }
+                cached.scopes.insert(scope, (Instant::now(), Arc::clone(statistics)));
+            }
+        });
+    }
+
+    /// Removes small scopes after a change of an index.
+    pub fn invalidate_small(&self) {
+        self.with(|cached| {
+            cached.generation += 1;
+            cached.scopes.retain(|_, (_, statistics)| statistics.documents >= LARGE);
+        });
+    }
+
+    /// Clears the cache after an index was emptied.
+    pub fn clear(&self) {
+        self.with(|cached| {
+            cached.generation += 1;
+            cached.scopes.clear();
+        });
+    }
+
+    fn with<T>(&self, access: impl FnOnce(&mut Cached) -> T) -> T {
+        // Poisoning is harmless: only complete values are inserted under the lock.
+        access(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use qdrant_client::qdrant::FacetValue;
+
+    use super::*;
+
+    fn hit(variant: Variant, count: u64) -> FacetHit {
+        FacetHit { value: Some(FacetValue { variant: Some(variant) }), count }
+    }
+
+    #[test]
+    fn statistics_are_computed_from_counts_by_value() {
+        let lengths = [hit(Variant::IntegerValue(2), 4), hit(Variant::IntegerValue(10), 6)];
+        let languages = [hit(Variant::StringValue("de".into()), 6), hit(Variant::StringValue("xx".into()), 1)];
+        let statistics = ScopeStatistics::new(10, &lengths, &[hit(Variant::IntegerValue(3), 10)], &languages);
+        assert_eq!(statistics.documents, 10);
+        assert!((statistics.average_length - 6.8).abs() < 1e-9);
+        assert_eq!(statistics.average_terms, 3.0);
+        assert_eq!(statistics.languages, [Language::German, Language::English]);
+        assert_eq!(ScopeStatistics::new(0, &[], &[], &[]).average_length, 0.0);
+    }
+
+    #[test]
+    fn statistics_requested_before_a_change_are_cached_only_if_large() {
+        let cache = ScopeCache::default();
+        let of = |documents| Arc::new(ScopeStatistics { documents, ..ScopeStatistics::default() });
+        let before = cache.get(Collection::Web).expect_err("an empty cache");
+        cache.invalidate_small();
+        cache.put(Collection::Web, before, &of(LARGE - 1));
+        let after = cache.get(Collection::Web).expect_err("an outdated generation");
+        cache.put(Collection::Web, after, &of(LARGE - 1));
+        assert!(cache.get(Collection::Web).is_ok());
+        cache.invalidate_small();
+        assert!(cache.get(Collection::Web).is_err());
+        cache.put(Collection::Web, before, &of(LARGE));
+        cache.invalidate_small();
+        assert!(cache.get(Collection::Web).is_ok());
+        cache.clear();
+        assert!(cache.get(Collection::Web).is_err());
+    }
+}

@@ -1,0 +1,193 @@
+//! First stage: terms as sparse queries, counts of documents.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use engine::search_terms::SearchTerms;
+use engine::{EngineError, FirstStageRequest, Hit, UnknownValues};
+use futures_util::future::try_join_all;
+use model::DocId;
+use qdrant_client::Qdrant;
+use qdrant_client::qdrant::point_id::PointIdOptions;
+use qdrant_client::qdrant::{
+    Condition, CountPoints, Filter, Query, QueryBatchPoints, QueryPoints, ScoredPoint, VectorInput,
+};
+use retrieval_core::analysis::QueryTerm;
+use retrieval_core::bm25::single as bm25;
+use uuid::Uuid;
+
+use crate::document::TERMS;
+use crate::error::unavailable;
+use crate::filter::{self, WithoutValue};
+use crate::impact;
+use crate::nodes::{Call, Nodes};
+use crate::scope_statistics::ScopeStatistics;
+
+/// Number of documents requested beyond the limit: the server breaks ties by its own order.
+const SPARE: usize = 64;
+
+/// Sum of document frequencies up to which matches are counted exactly. Beyond, the server estimates their number.
+const MAX_COUNTED: u64 = 50_000;
+
+/// Results of a search.
+pub struct Matches {
+    pub hits: Vec<Hit>,
+    pub total: u64,
+    pub unknown_values: UnknownValues,
+}
+
+/// Searches the words or phrases of a request, and counts its matches meanwhile.
+pub async fn search(
+    nodes: &Nodes,
+    collection: &str,
+    request: &FirstStageRequest,
+    terms: &SearchTerms,
+    scope: &ScopeStatistics,
+) -> Result<Matches, EngineError> {
+    let stems: BTreeSet<&str> =
+        terms.texts.iter().flatten().flat_map(|term| &term.variants).map(String::as_str).collect();
+    if terms.match_nothing() || stems.is_empty() {
+        return Ok(Matches { hits: Vec::new(), total: 0, unknown_values: UnknownValues::default() });
+    }
+    let matching = match &terms.phrases {
+        Some(phrases) => filter::any_phrase(phrases),
+        None => filter::any_stem(stems.iter().copied()),
+    };
+    let mut conditions = filter::of_request(request.collection, &request.filters);
+    if terms.phrases.is_some() {
+        conditions.push(matching.clone());
+    }
+    let limit = request.limit.saturating_add(SPARE);
+    let texts = terms.texts.iter().filter(|text| !text.is_empty());
+    let queries: Vec<QueryPoints> =
+        texts.map(|text| query(collection, text, terms, scope, &conditions, limit)).collect();
+    let expected = stems.iter().filter_map(|stem| terms.document_frequency.get(*stem)).sum::<u64>();
+    let counted = async {
+        // All matches are among the hits of each text.
+        if expected <= limit as u64 {
+            return Ok(None);
+        }
+        let matching = terms.phrases.is_none().then(|| matching.clone());
+        let conditions = conditions.iter().cloned().chain(matching).collect();
+        count_about(nodes, collection, conditions, expected <= MAX_COUNTED).await.map(Some)
+    };
+    let (batches, counted, unknown_values) = tokio::try_join!(
+        query_batch(nodes, collection, &queries),
+        counted,
+        count_unknown(nodes, collection, request, &matching),
+    )?;
+    let is_complete = batches.iter().all(|points| points.len() < limit);
+    let mut best: HashMap<DocId, f32> = HashMap::new();
+    for point in batches.into_iter().flatten() {
+        let highest = best.entry(doc_id(&point)?).or_insert(point.score);
+        *highest = highest.max(point.score);
+    }
+    let found = best.len() as u64;
+    let total = if is_complete { found } else { counted.unwrap_or(found).max(found) };
+    Ok(Matches { hits: best_first(best, request.limit), total, unknown_values })
+}
+
+/// Returns the query for the documents with the highest BM25 scores for one text.
+fn query(
+    collection: &str,
+    text: &[QueryTerm],
+    terms: &SearchTerms,
+    scope: &ScopeStatistics,
+    conditions: &[Condition],
+    limit: usize,
+) -> QueryPoints {
+    let mut weights: BTreeMap<u32, f32> = BTreeMap::new();
+    for term in text {
+        let weight = term.weight * bm25::idf(terms.frequency_of(term, scope.documents), scope.documents);
+        let variants = term.variants.iter();
+        for (dimension, factor) in variants.flat_map(|stem| impact::dimensions(stem, scope.average_terms as f32)) {
+            let highest = weights.entry(dimension).or_insert(0.0);
+            *highest = highest.max(weight * factor);
+        }
+    }
+    let (indices, values): (Vec<u32>, Vec<f32>) = weights.into_iter().unzip();
+    QueryPoints {
+        collection_name: collection.to_owned(),
+        query: Some(Query::new_nearest(VectorInput::new_sparse(indices, values))),
+        using: Some(TERMS.to_owned()),
+        filter: Some(Filter::must(conditions.iter().cloned())),
+        limit: Some(limit as u64),
+        ..QueryPoints::default()
+    }
+}
+
+async fn query_batch(
+    nodes: &Nodes,
+    collection: &str,
+    queries: &[QueryPoints],
+) -> Result<Vec<Vec<ScoredPoint>>, EngineError> {
+    let request = &QueryBatchPoints {
+        collection_name: collection.to_owned(),
+        query_points: queries.to_vec(),
+        ..QueryBatchPoints::default()
+    };
+    let query = |client: Qdrant| async move { client.query_batch(request.clone()).await };
+    let response = nodes.call("searching", Call::Read, query).await?;
+    if response.result.len() != queries.len() {
+        let message = format!("the server returned {} results for {} searches", response.result.len(), queries.len());
+        return Err(unavailable(message));
+    }
+    Ok(response.result.into_iter().map(|batch| batch.result).collect())
+}
+
+/// Counts the documents that meet a request but for unknown values.
+async fn count_unknown(
+    nodes: &Nodes,
+    collection: &str,
+    request: &FirstStageRequest,
+    matching: &Condition,
+) -> Result<UnknownValues, EngineError> {
+    let filters = filter::without_values(request.collection, &request.filters);
+    let counts = filters.iter().map(|WithoutValue { conditions, .. }| {
+        let conditions = conditions.iter().cloned().chain([matching.clone()]).collect();
+        count(nodes, collection, conditions)
+    });
+    let mut unknown = UnknownValues::default();
+    for (without, documents) in filters.iter().zip(try_join_all(counts).await?) {
+        *(without.count)(&mut unknown) = documents;
+    }
+    Ok(unknown)
+}
+
+/// Counts the documents that meet all conditions.
+pub async fn count(nodes: &Nodes, collection: &str, conditions: Vec<Condition>) -> Result<u64, EngineError> {
+    count_about(nodes, collection, conditions, true).await
+}
+
+async fn count_about(
+    nodes: &Nodes,
+    collection: &str,
+    conditions: Vec<Condition>,
+    exact: bool,
+) -> Result<u64, EngineError> {
+    let request = &CountPoints {
+        collection_name: collection.to_owned(),
+        filter: Some(Filter::must(conditions)),
+        exact: Some(exact),
+        ..CountPoints::default()
+    };
+    let count = |client: Qdrant| async move { client.count(request.clone()).await };
+    let response = nodes.call("counting documents", Call::Read, count).await?;
+    Ok(response.result.map_or(0, |result| result.count))
+}
+
+/// Returns the id of a document from that of its point.
+pub fn doc_id(point: &ScoredPoint) -> Result<DocId, EngineError> {
+    let id = point.id.as_ref().and_then(|id| id.point_id_options.as_ref());
+    let uuid = match id {
+        Some(PointIdOptions::Uuid(text)) => Uuid::parse_str(text).ok(),
+        Some(PointIdOptions::Num(_)) | None => None,
+    };
+    uuid.map(DocId).ok_or_else(|| unavailable(format!("the server returned a point with the id `{id:?}`")))
+}
+
+fn best_first(scores: HashMap<DocId, f32>, limit: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = scores.into_iter().map(|(doc_id, score)| Hit { doc_id, score }).collect();
+    hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
+    hits.truncate(limit.max(1));
+    hits
+}

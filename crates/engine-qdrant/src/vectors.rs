@@ -1,0 +1,114 @@
+//! Vectors of passages, in collections of their own: one per space and number of components.
+//!
+//! The server fixes the number of components of a collection. A new model then neither touches the documents without its
+//! vectors nor the collections of words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::{EngineError, EngineErrorKind, IndexDocument, SemanticHit, SemanticRequest};
+use model::{DocId, IndexName};
+use qdrant_client::Qdrant;
+use qdrant_client::qdrant::{Filter, Query, QueryPoints, VectorInput};
+use retrieval_core::embeddings::VectorSpace;
+
+use crate::document::{components, embedded_point};
+use crate::nodes::{Call, Nodes};
+use crate::search::doc_id;
+use crate::{QdrantOptions, changes, collections, filter};
+
+/// Number of documents requested beyond the limit: the server breaks ties by its own order.
+const SPARE: usize = 32;
+
+/// Vectors that can be compared.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct VectorKind {
+    space: VectorSpace,
+    dimensions: usize,
+}
+
+impl VectorKind {
+    /// Returns the kind of the vectors of a document; `None` if it has none.
+    fn of(document: &IndexDocument) -> Option<Self> {
+        let vectors = document.vectors.as_ref()?;
+        let first = vectors.passages.first()?;
+        Some(Self { space: vectors.space, dimensions: first.dimensions() })
+    }
+
+    fn alias(self, prefix: &str, name: IndexName) -> String {
+        format!("{}{:016x}-{}", collections::vectors_alias(prefix, name), self.space.0, self.dimensions)
+    }
+}
+
+/// Returns the aliases of the existing collections.
+async fn list(nodes: &Nodes, prefix: &str, name: IndexName) -> Result<BTreeSet<String>, EngineError> {
+    let beginning = collections::vectors_alias(prefix, name);
+    Ok(collections::aliases(nodes).await?.into_iter().filter(|alias| alias.starts_with(&beginning)).collect())
+}
+
+/// Stores the vectors of documents, and deletes all others that they had, and those of removed documents.
+pub async fn apply(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    name: IndexName,
+    documents: &Arc<Vec<IndexDocument>>,
+    removed: &[DocId],
+) -> Result<(), EngineError> {
+    let mut aliases = list(nodes, &options.prefix, name).await?;
+    let kinds: BTreeMap<String, VectorKind> =
+        documents.iter().filter_map(VectorKind::of).map(|kind| (kind.alias(&options.prefix, name), kind)).collect();
+    for (alias, kind) in &kinds {
+        if aliases.insert(alias.clone()) {
+            collections::create_for_vectors(nodes, options, alias, kind.dimensions).await?;
+        }
+    }
+    for alias in aliases {
+        let kind = kinds.get(&alias).copied();
+        let without = documents.iter().filter(|document| kind.is_none() || VectorKind::of(document) != kind);
+        let outdated: Vec<DocId> = without.map(|document| document.doc_id).chain(removed.iter().copied()).collect();
+        changes::remove(nodes, &alias, &outdated).await?;
+        if kind.is_some() {
+            let documents = Arc::clone(documents);
+            let points = changes::convert(move || {
+                documents.iter().filter(|document| VectorKind::of(document) == kind).map(embedded_point).collect()
+            });
+            changes::put(nodes, &alias, points.await?).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes all vectors of an index.
+pub async fn clear(nodes: &Nodes, options: &QdrantOptions, name: IndexName) -> Result<(), EngineError> {
+    for alias in list(nodes, &options.prefix, name).await? {
+        changes::clear(nodes, &alias).await?;
+    }
+    Ok(())
+}
+
+pub async fn search(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    request: &SemanticRequest,
+) -> Result<Vec<SemanticHit>, EngineError> {
+    let kind = VectorKind { space: request.space, dimensions: request.vector.dimensions() };
+    let query = &QueryPoints {
+        collection_name: kind.alias(&options.prefix, request.collection.index()),
+        query: Some(Query::new_nearest(VectorInput::new_dense(components(&request.vector)))),
+        filter: Some(Filter::must(filter::of_request(request.collection, &request.filters))),
+        limit: Some(request.limit.saturating_add(SPARE) as u64),
+        ..QueryPoints::default()
+    };
+    let search = |client: Qdrant| async move { client.query(query.clone()).await };
+    let points = match nodes.call("searching vectors", Call::Read, search).await {
+        Ok(response) => response.result,
+        // No document has vectors of this kind yet.
+        Err(error) if error.kind == EngineErrorKind::Corrupt => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let hits = points.iter().map(|point| Ok(SemanticHit { doc_id: doc_id(point)?, cosine: point.score }));
+    let mut hits: Vec<SemanticHit> = hits.collect::<Result<_, EngineError>>()?;
+    hits.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.doc_id.cmp(&b.doc_id)));
+    hits.truncate(request.limit.max(1));
+    Ok(hits)
+}
