@@ -104,6 +104,14 @@ fn describe() {
         "End of the certificate of the API as a Unix time; 0 without one."
     );
     gauge!(certificates::EXPIRY).set(0.0);
+    describe_counter!("retrieval_trace_spans_exported_total", "Spans of traces that the collector accepted.");
+    describe_counter!("retrieval_trace_spans_dropped_total", "Spans of traces that were lost, by reason.");
+    telemetry::register_metrics();
+    describe_histogram!(
+        "retrieval_search_stage_duration_seconds",
+        Unit::Seconds,
+        "Duration of the stages of searches in seconds, by stage."
+    );
     describe_gauge!(BUILD, "Version of the server. Always 1.");
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");

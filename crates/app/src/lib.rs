@@ -228,6 +228,7 @@ impl App {
 /// Measures the waiting work, on every instance: nobody else would notice that no worker runs.
 fn watch_backlog(supervisor: &Supervisor, store: &Docstore, clock: &Arc<dyn Clock>) {
     backlog::register();
+    search::stage::register_metrics();
     let shared = (store.clone(), Arc::clone(clock));
     supervisor.spawn("backlog", move || backlog::watch(shared.0.clone(), Arc::clone(&shared.1)));
 }

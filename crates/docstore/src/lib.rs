@@ -55,6 +55,7 @@ use std::future::Future;
 
 use backend::{Backend, postgres, sqlite};
 use tokio::runtime::{Handle, RuntimeFlavor};
+use trace_context::{ActiveSpan, SpanKind};
 
 /// Handle to the database. Cheap to clone.
 ///
@@ -112,6 +113,18 @@ impl Docstore {
     pub async fn revert_all_migrations(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::revert_all(backend).await }).await
+    }
+
+    /// Runs an operation, as a span of the current trace.
+    async fn operation<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        system: &'static str,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let mut span = ActiveSpan::begin(name, SpanKind::Client);
+        span.set("db.system.name", system);
+        span.try_around(self.detached(work)).await
     }
 
     /// Runs `work` to completion on the store's runtime, even if the caller's future is dropped.

@@ -38,11 +38,13 @@ macro_rules! operations {
                     match &self.backend {
                         Backend::Postgres(pools) => {
                             let pools = pools.clone();
-                            self.detached(operations!(@$kind postgres pools $module $name $($argument)*)).await
+                            let work = operations!(@$kind postgres pools $module $name $($argument)*);
+                            self.operation(concat!("database ", stringify!($name)), "postgresql", work).await
                         }
                         Backend::Sqlite(pools) => {
                             let pools = pools.clone();
-                            self.detached(operations!(@$kind sqlite pools $module $name $($argument)*)).await
+                            let work = operations!(@$kind sqlite pools $module $name $($argument)*);
+                            self.operation(concat!("database ", stringify!($name)), "sqlite", work).await
                         }
                     }
                 }

@@ -19,6 +19,7 @@ mod mcp;
 mod memory;
 mod metered;
 mod numbers;
+mod observe;
 mod operations;
 mod path;
 mod pipeline;

@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("admission", &["model"]),
     ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
-    ("docstore", &["model"]),
+    ("docstore", &["model", "trace-context"]),
     ("extract", &["file-types"]),
     // Workers serve organizations in turn.
     ("extract-worker", &["admission", "extract", "model"]),
@@ -34,6 +34,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("connections", &[]),
     // Read by the edge, sent by adapters.
     ("trace-context", &[]),
+    // Sends the spans that others measure.
+    ("telemetry", &["model", "trace-context"]),
     ("console", &[]),
     ("server-tls", &[]),
     ("s3-server", &["connections", "server-tls"]),
@@ -45,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Adapters: one outside library each, behind their seam.
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core", "trace-context"]),
-    ("blobs-s3", &["blobs", "error-causes"]),
+    ("blobs-s3", &["blobs", "error-causes", "trace-context"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models", "trace-context"]),
     ("models-local", &["models"]),
@@ -99,6 +101,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "rate-limit",
             "retrieval-core",
+            // Stages of searches.
+            "trace-context",
             "web-providers",
             "webhooks",
         ],

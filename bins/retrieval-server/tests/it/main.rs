@@ -15,6 +15,8 @@ mod bad_files;
 mod bad_requests;
 mod changes;
 mod cli;
+#[path = "../../../../crates/telemetry/tests/it/collector.rs"]
+mod collector;
 mod commands;
 mod connections;
 mod crashes;
@@ -47,6 +49,7 @@ mod signing;
 mod tenant_routes;
 mod tenants;
 mod tls;
+mod traces;
 mod upgrades;
 mod uploads;
 mod usage;

@@ -43,6 +43,7 @@ async fn all(settings: &Settings) -> Vec<Finding> {
     findings.extend(backends::issuer(settings).await);
     findings.extend(backends::web_providers(settings).await);
     findings.extend(backends::renderer(settings).await);
+    findings.extend(backends::collector(settings).await);
     findings.push(checks::sandbox(settings).await);
     findings.push(guard::check(settings).await);
     findings.push(clock::check(settings).await);
