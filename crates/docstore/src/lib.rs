@@ -53,6 +53,7 @@ pub use visible::VisibleDocument;
 
 use std::future::Future;
 
+pub use backend::PoolUsage;
 use backend::{Backend, postgres, sqlite};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use trace_context::{ActiveSpan, SpanKind};
@@ -113,6 +114,14 @@ impl Docstore {
     pub async fn revert_all_migrations(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::revert_all(backend).await }).await
+    }
+
+    /// Returns the present use of the connections.
+    pub fn pool_usage(&self) -> PoolUsage {
+        match &self.backend {
+            Backend::Postgres(pools) => pools.usage(),
+            Backend::Sqlite(pools) => pools.usage(),
+        }
     }
 
     /// Runs an operation, as a span of the current trace.

@@ -38,6 +38,7 @@ mod state;
 mod static_file;
 mod times;
 mod usage_record;
+mod warning_metrics;
 
 pub use memory::MemoryLimits;
 pub use operations::create_operations_app;

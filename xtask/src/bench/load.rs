@@ -16,8 +16,11 @@ pub struct Kind {
     mark: &'static [u8],
 }
 
-pub const SEARCH: Kind = Kind { path: "/v1/search", mark: b"\"rank\":1" };
-pub const READ: Kind = Kind { path: "/v1/document", mark: b"\"content\":{" };
+pub const SEARCH_PATH: &str = "/v1/search";
+pub const READ_PATH: &str = "/v1/document";
+
+pub const SEARCH: Kind = Kind { path: SEARCH_PATH, mark: b"\"rank\":1" };
+pub const READ: Kind = Kind { path: READ_PATH, mark: b"\"content\":{" };
 
 /// Result of a load.
 #[derive(Default)]
