@@ -18,8 +18,10 @@ mod cli;
 #[path = "../../../../crates/telemetry/tests/it/collector.rs"]
 mod collector;
 mod commands;
+mod composition;
 mod connections;
 mod crashes;
+mod deployment;
 mod doctor;
 mod documents;
 mod file_names;
