@@ -47,11 +47,7 @@ impl std::ops::Add for PoolUsage {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self {
-            in_use: self.in_use + other.in_use,
-            idle: self.idle + other.idle,
-            waiting: self.waiting + other.waiting,
-        }
+        Self { in_use: self.in_use + other.in_use, idle: self.idle + other.idle, waiting: self.waiting + other.waiting }
     }
 }
 

@@ -35,8 +35,7 @@ where
     let exchange = Rc::new(Exchange::begin(request.headers()));
     request.extensions_mut().insert(Rc::clone(&exchange));
     // At the highest level, so that a filter which permits a line permits its span, too.
-    let log =
-        tracing::error_span!("request", request_id = %exchange.request_id, trace_id = %exchange.trace.trace_id());
+    let log = tracing::error_span!("request", request_id = %exchange.request_id, trace_id = %exchange.trace.trace_id());
     let mut watch = Watch::begin(Rc::clone(&exchange), request.method(), has_line);
     let serving = within(exchange.trace.clone(), service.call(request));
     async move {
@@ -105,8 +104,7 @@ fn end(span: &mut ActiveSpan, exchange: &Exchange, route: &str, status: u16, byt
 
 /// Returns the name of a method. Unknown ones are text of strangers.
 fn known(method: &Method) -> &'static str {
-    const METHODS: [&str; 9] =
-        ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT"];
+    const METHODS: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT"];
     METHODS.into_iter().find(|name| *name == method.as_str()).unwrap_or("_OTHER")
 }
 

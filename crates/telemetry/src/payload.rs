@@ -25,9 +25,8 @@ pub fn encode(spans: &[Span], options: &ExporterOptions, wall: &WallTime) -> Vec
         scope: Scope { name: &options.service, version: &options.version },
         spans: spans.iter().map(|span| OtlpSpan::of(span, wall)).collect(),
     };
-    let request = Request {
-        resource_spans: [ResourceSpans { resource: Resource { attributes }, scope_spans: [scope_spans] }],
-    };
+    let request =
+        Request { resource_spans: [ResourceSpans { resource: Resource { attributes }, scope_spans: [scope_spans] }] };
     // Plain data without maps: serialization cannot fail.
     serde_json::to_vec(&request).unwrap_or_default()
 }

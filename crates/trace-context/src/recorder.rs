@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn ratio_is_the_share_of_chosen_traces() {
-        let ids: Vec<u128> = (0..4_000).map(|number| if number % 2 == 0 { Uuid::now_v7() } else { Uuid::new_v4() }.as_u128()).collect();
+        let ids: Vec<u128> =
+            (0..4_000).map(|number| if number % 2 == 0 { Uuid::now_v7() } else { Uuid::new_v4() }.as_u128()).collect();
         let chosen = |ratio| ids.iter().filter(|id| is_chosen(**id, ratio)).count();
         assert_eq!((chosen(0.0), chosen(1.0)), (0, ids.len()));
         // Seven standard deviations.

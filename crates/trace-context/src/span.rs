@@ -146,12 +146,7 @@ impl ActiveSpan {
 }
 
 impl Open {
-    fn begin(
-        context: TraceContext,
-        name: &'static str,
-        kind: SpanKind,
-        recorder: &'static dyn Recorder,
-    ) -> Box<Self> {
+    fn begin(context: TraceContext, name: &'static str, kind: SpanKind, recorder: &'static dyn Recorder) -> Box<Self> {
         let (name, started) = (Cow::Borrowed(name), Instant::now());
         Box::new(Self { context, name, kind, started, failed: false, attributes: Vec::new(), recorder })
     }

@@ -69,7 +69,8 @@ impl Backends {
     /// Returns an error if it cannot be written.
     pub fn instance(&self, program: &Path) -> anyhow::Result<Installation> {
         let settings = self.settings.iter();
-        Ok(settings.fold(Installation::new(program)?, |installation, (name, value)| installation.with_setting(name, value)))
+        Ok(settings
+            .fold(Installation::new(program)?, |installation, (name, value)| installation.with_setting(name, value)))
     }
 }
 

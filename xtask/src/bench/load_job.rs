@@ -32,7 +32,9 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
         let installation = Installation::new(program)?;
         let tenant = bench.import(&installation, report.section(format!("embedded, {documents} documents")))?;
         match options.soak {
-            Some(time) => soak::measure(&bench.soak(time, tenant), &[installation], report.section("embedded, mixed load"))?,
+            Some(time) => {
+                soak::measure(&bench.soak(time, tenant), &[installation], report.section("embedded, mixed load"))?
+            }
             None => bench.compare("embedded", &[installation], &tenant, report)?,
         }
     }
@@ -131,7 +133,8 @@ impl Bench<'_> {
     ) -> anyhow::Result<()> {
         let waiting = spinner(format!("searching with {count} clients"));
         // In turns, as a load balancer distributes them.
-        let clients = installations.iter().cycle().take(count).map(|installation| installation.client(tenant)).collect();
+        let clients =
+            installations.iter().cycle().take(count).map(|installation| installation.client(tenant)).collect();
         let operations: Vec<_> = installations.iter().map(Installation::operations).collect();
         let cpu = || servers.iter().map(|server| process::cpu_time(server.pid())).sum::<anyhow::Result<Duration>>();
         let (stages_before, cpu_before) = (StageTimes::read(&operations)?, cpu()?);

@@ -59,7 +59,9 @@ fn every_metric_is_documented_and_in_the_dashboard() {
         let named = names(text);
         let is_named = |family: &&str| {
             named.contains(*family)
-                || ["_bucket", "_sum", "_count"].iter().any(|suffix| named.contains(format!("{family}{suffix}").as_str()))
+                || ["_bucket", "_sum", "_count"]
+                    .iter()
+                    .any(|suffix| named.contains(format!("{family}{suffix}").as_str()))
         };
         let missing: Vec<&str> = families(&scrape).into_iter().filter(|family| !is_named(family)).collect();
         assert!(missing.is_empty(), "{file} lacks {missing:?}");

@@ -85,7 +85,8 @@ fn search_is_a_part_of_its_callers_trace(database: Database) {
         assert!(nanos(root, "startTimeUnixNano") <= start && start <= end, "{span}");
     }
 
-    let line = server.log().lines().find(|line| line.contains("\"access\"") && line.contains(request_id)).map(str::to_owned);
+    let line =
+        server.log().lines().find(|line| line.contains("\"access\"") && line.contains(request_id)).map(str::to_owned);
     assert!(line.unwrap().contains(TRACE), "the log has the same trace");
     let exported = Value::from(spans).to_string();
     for secret in ["walrus", "example.com", client.key.as_deref().unwrap(), &client.organization.to_string()] {

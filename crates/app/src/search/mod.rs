@@ -44,9 +44,9 @@ pub use hit::{HitPassage, SearchHit};
 pub use providers::UnavailableProvider;
 pub use recorded::{RecordedResult, RecordedSearch};
 use second_stage::Order;
-use stage::Stage;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
+use stage::Stage;
 
 /// Time that a search waits for its record, which is then written later.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);

@@ -11,8 +11,8 @@ use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
-use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::backend::group_commit::{GroupCommit, Kind};
+use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;

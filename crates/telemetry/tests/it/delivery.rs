@@ -7,7 +7,7 @@ use trace_context::{Recorder, Span, SpanKind};
 use crate::collector::{Collector, OK};
 use crate::{options, span};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn spans_have_ids_names_times_status_and_attributes() {
     let collector = Collector::start(&[OK]);
     let (queue, exporter) = open(options(&collector.url())).unwrap();
@@ -50,7 +50,7 @@ async fn spans_have_ids_names_times_status_and_attributes() {
     assert_eq!((&call["kind"], &call["status"], call.get("parentSpanId")), (&json!(3), &json!({}), None));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn spans_are_sent_in_batches_and_the_rest_at_the_stop() {
     let collector = Collector::start(&[OK]);
     let timing = Timing { batch: 4, delay: Duration::from_secs(3_600), ..Timing::default() };
@@ -74,15 +74,15 @@ impl MapOwned for Vec<&str> {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn waiting_spans_are_sent_after_a_delay() {
     let collector = Collector::start(&[OK]);
     let (queue, _exporter) = open(options(&collector.url())).unwrap();
     queue.record(span("alone"));
-    assert_eq!(tokio::task::spawn_blocking(move || collector.next().names()).await.unwrap(), ["alone"]);
+    assert_eq!(collector.next().names(), ["alone"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn credential_and_path_are_those_of_the_options() {
     let collector = Collector::start(&[OK]);
     let header = Some(("Authorization".to_owned(), "Bearer secret".to_owned()));
@@ -94,7 +94,7 @@ async fn credential_and_path_are_those_of_the_options() {
     assert_eq!(received.body, json!({"resourceSpans": []}));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn invalid_options_are_refused_without_their_secrets() {
     for url in ["collector:4317", "ftp://collector/", ""] {
         let error = open(options(url)).err().unwrap().to_string();

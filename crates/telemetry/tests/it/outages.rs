@@ -8,23 +8,15 @@ use trace_context::Recorder;
 use crate::collector::{Collector, OK};
 use crate::{DEADLINE, options, span};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn temporary_refusals_are_repeated_and_final_ones_are_not() {
     let busy = (503, "retry-after: 0\r\n", "busy");
     let collector = Collector::start(&[busy, (429, "", ""), OK, (400, "", "never"), OK]);
     let (queue, exporter) = open(options(&collector.url())).unwrap();
     queue.record(span("repeated"));
-    let collector = tokio::task::spawn_blocking(move || {
-        (0..3).for_each(|_| assert_eq!(collector.next().names(), ["repeated"]));
-        collector
-    });
-    let collector = collector.await.unwrap();
+    (0..3).for_each(|_| assert_eq!(collector.next().names(), ["repeated"]));
     queue.record(span("refused"));
-    let collector = tokio::task::spawn_blocking(move || {
-        assert_eq!(collector.next().names(), ["refused"]);
-        collector
-    });
-    let collector = collector.await.unwrap();
+    assert_eq!(collector.next().names(), ["refused"]);
     queue.record(span("later"));
     exporter.stop().await;
     assert_eq!(collector.next().names(), ["later"]);
@@ -32,24 +24,20 @@ async fn temporary_refusals_are_repeated_and_final_ones_are_not() {
 }
 
 /// The queue is bounded, and the code that is measured does not wait for it.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn stalled_collector_delays_nothing_and_loses_spans_beyond_the_queue() {
     let collector = Collector::start(&[]);
     let timing = Timing { queue: 100, batch: 10, timeout: DEADLINE, flush: Duration::ZERO, ..options("").timing };
     let (queue, exporter) = open(ExporterOptions { timing, ..options(&collector.url()) }).unwrap();
     queue.record(span("first"));
-    let collector = tokio::task::spawn_blocking(move || {
-        collector.next();
-        collector
-    });
-    let collector = collector.await.unwrap();
-    // Without a yield: the exporter cannot take any of them, and no call may wait for it.
+    collector.next();
+    // The exporter waits for an answer and takes none of them. No call may wait for it.
     (0..100_000).for_each(|number| queue.record(span(number.to_string())));
     timeout(DEADLINE, exporter.stop()).await.unwrap();
     assert_eq!(collector.rest().len(), 0, "nothing else was sent");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn stop_does_not_wait_for_a_stalled_collector() {
     let collector = Collector::start(&[]);
     let timing = Timing { timeout: Duration::from_secs(3_600), flush: Duration::from_millis(10), ..options("").timing };
@@ -58,7 +46,7 @@ async fn stop_does_not_wait_for_a_stalled_collector() {
     timeout(DEADLINE, exporter.stop()).await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn spans_arrive_again_after_an_outage() {
     let reserved = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = reserved.local_addr().unwrap();

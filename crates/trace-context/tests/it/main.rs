@@ -51,7 +51,8 @@ async fn spans_are_parts_of_the_work_around_them() {
     root.set("http.response.status_code", 200_u16);
     let sent = within(context.clone(), async {
         let step = ActiveSpan::begin("step", SpanKind::Internal);
-        let sent = step.around(async { ActiveSpan::begin("call", SpanKind::Client).around(async { sent_span_id() }).await });
+        let sent =
+            step.around(async { ActiveSpan::begin("call", SpanKind::Client).around(async { sent_span_id() }).await });
         let sent = sent.await;
         ActiveSpan::begin("next", SpanKind::Internal).around(async {}).await;
         sent

@@ -100,7 +100,11 @@ fn sample(time: Duration, until: Instant, servers: &[Server]) -> anyhow::Result<
             break;
         }
         let sum = |measure: fn(u32) -> anyhow::Result<u64>| {
-            servers.iter().map(|server| measure(server.pid())).sum::<anyhow::Result<u64>>().context("a server has ended")
+            servers
+                .iter()
+                .map(|server| measure(server.pid()))
+                .sum::<anyhow::Result<u64>>()
+                .context("a server has ended")
         };
         memory.servers.push(sum(process::resident_alone)?);
         memory.with_workers.push(sum(process::resident)?);

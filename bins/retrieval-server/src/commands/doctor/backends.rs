@@ -240,8 +240,10 @@ pub async fn web_providers(settings: &Settings) -> Vec<Finding> {
 
 /// Sends a request without spans to the collector of traces. Requests are served without one.
 pub async fn collector(settings: &Settings) -> Option<Finding> {
-    let (check, hint) =
-        ("traces", "compare `telemetry.otlp_url` with the OTLP receiver of a running collector: HTTP, usually port 4318");
+    let (check, hint) = (
+        "traces",
+        "compare `telemetry.otlp_url` with the OTLP receiver of a running collector: HTTP, usually port 4318",
+    );
     let options = traces::options(&settings.telemetry)?;
     Some(match telemetry::probe(&options).await {
         Ok(()) => Finding::pass(check, "the collector accepts traces"),

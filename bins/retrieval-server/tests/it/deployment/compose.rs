@@ -10,7 +10,10 @@ const FOLDER: &str = "deploy/compose";
 /// Services that run the image of this project.
 fn servers(compose: &Value) -> Vec<(&str, &Value)> {
     let services = compose["services"].as_object().unwrap().iter();
-    services.filter(|(_, service)| service["image"] == "retrieval").map(|(name, service)| (name.as_str(), service)).collect()
+    services
+        .filter(|(_, service)| service["image"] == "retrieval")
+        .map(|(name, service)| (name.as_str(), service))
+        .collect()
 }
 
 fn names(value: &Value) -> BTreeSet<&str> {
@@ -108,7 +111,9 @@ fn settings_name_the_services_and_their_ports() {
     for url in [&settings.server.public_url, &settings.storage.public_endpoint] {
         let url = Url::parse(url).unwrap();
         let port = url.port_or_known_default().unwrap();
-        let site = url.port().map_or_else(|| url.host_str().unwrap().to_owned(), |port| format!("{}:{port}", url.host_str().unwrap()));
+        let site = url
+            .port()
+            .map_or_else(|| url.host_str().unwrap().to_owned(), |port| format!("{}:{port}", url.host_str().unwrap()));
         assert!(caddy.lines().any(|line| line == format!("{site} {{")), "{site}");
         assert!(published.contains(&format!("{port}:{port}").as_str()), "{port}");
     }

@@ -12,8 +12,10 @@ fn instruction<'a>(containerfile: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 fn image_has_the_ports_of_its_settings_and_files_that_exist() {
     let (containerfile, settings) = (read("deploy/Containerfile"), settings(&read("deploy/container.toml")));
-    let exposed: BTreeSet<&str> = instruction(&containerfile, "EXPOSE").into_iter().flat_map(|line| line.split(' ')).collect();
-    let ports = [settings.server.bind, settings.operations.bind, settings.storage.bind].map(|bind| bind.port().to_string());
+    let exposed: BTreeSet<&str> =
+        instruction(&containerfile, "EXPOSE").into_iter().flat_map(|line| line.split(' ')).collect();
+    let ports =
+        [settings.server.bind, settings.operations.bind, settings.storage.bind].map(|bind| bind.port().to_string());
     assert_eq!(exposed, ports.iter().map(String::as_str).collect());
     assert!(containerfile.contains(&format!("/dev/tcp/127.0.0.1/{}", settings.operations.bind.port())), "health check");
     let published = document("deploy/compose/single.yml");

@@ -11,7 +11,8 @@ const FOLDER: &str = "deploy/kubernetes";
 /// Returns the objects of the folder by kind and name.
 fn objects() -> BTreeMap<(String, String), Value> {
     let resources = document(&format!("{FOLDER}/kustomization.yaml"));
-    let documents = strings(&resources["resources"]).into_iter().flat_map(|file| yaml(&read(&format!("{FOLDER}/{file}"))));
+    let documents =
+        strings(&resources["resources"]).into_iter().flat_map(|file| yaml(&read(&format!("{FOLDER}/{file}"))));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     documents.map(|object| ((text(&object["kind"]), text(&object["metadata"]["name"])), object)).collect()
 }
@@ -82,10 +83,16 @@ fn ports_and_probes_are_those_of_the_settings() {
         for port in container["ports"].as_array().unwrap() {
             assert_eq!(port["containerPort"], known[port["name"].as_str().unwrap()], "{name}");
         }
-        for (probe, path) in [("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")] {
+        for (probe, path) in
+            [("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")]
+        {
             assert_eq!(container[probe]["httpGet"], json!({ "path": path, "port": "operations" }), "{name}: {probe}");
         }
-        assert_eq!(template["metadata"]["annotations"]["prometheus.io/port"], known["operations"].to_string(), "{name}");
+        assert_eq!(
+            template["metadata"]["annotations"]["prometheus.io/port"],
+            known["operations"].to_string(),
+            "{name}"
+        );
         // The grace period covers the drain, and what is written after it.
         let grace = template["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
         assert!(grace >= settings.server.drain_seconds + 15, "{name}: {grace}");
@@ -105,7 +112,8 @@ fn objects_select_each_other() {
     let objects = objects();
     let labels = |name: &str| {
         let key = ("Deployment".to_owned(), name.to_owned());
-        objects.get(&key).unwrap_or_else(|| panic!("no deployment {name}"))["spec"]["template"]["metadata"]["labels"].clone()
+        objects.get(&key).unwrap_or_else(|| panic!("no deployment {name}"))["spec"]["template"]["metadata"]["labels"]
+            .clone()
     };
     for (name, deployment) in of_kind(&objects, "Deployment") {
         assert_eq!(deployment["spec"]["selector"]["matchLabels"], labels(name), "{name}");
@@ -123,7 +131,10 @@ fn objects_select_each_other() {
     let queued = scaler["spec"]["metrics"][1]["external"]["metric"]["name"].as_str().unwrap();
     // The rule of the adapter is a comment.
     let rule = read(&format!("{FOLDER}/autoscaling.yaml"));
-    assert!(rule.contains(&format!("as: {queued} ")) && rule.contains("retrieval_index_runs{state=\"queued\"}"), "{queued}");
+    assert!(
+        rule.contains(&format!("as: {queued} ")) && rule.contains("retrieval_index_runs{state=\"queued\"}"),
+        "{queued}"
+    );
 }
 
 #[test]
@@ -144,7 +155,8 @@ fn secrets_are_mounted_where_the_settings_look_for_them() {
         let mounted = pod["containers"][0]["volumeMounts"].as_array().unwrap().iter();
         let mounts: BTreeMap<&str, &str> =
             mounted.map(|mount| (mount["name"].as_str().unwrap(), mount["mountPath"].as_str().unwrap())).collect();
-        let expected = [("settings", "/etc/retrieval"), ("secrets", "/run/secrets/retrieval"), ("data", "/var/lib/retrieval")];
+        let expected =
+            [("settings", "/etc/retrieval"), ("secrets", "/run/secrets/retrieval"), ("data", "/var/lib/retrieval")];
         assert_eq!(mounts, expected.into(), "{name}");
         let volumes: BTreeSet<&str> =
             pod["volumes"].as_array().unwrap().iter().map(|volume| volume["name"].as_str().unwrap()).collect();

@@ -13,7 +13,10 @@ fn unit_starts_the_installed_program_and_gives_it_time_to_stop() {
     let [start] = values(&unit, "ExecStart")[..] else { panic!("one ExecStart") };
     let page = include_str!("../../../../../docs/deploy.md");
     let (program, arguments) = start.split_once(' ').unwrap();
-    assert!(page.contains(&format!("sudo install -m 755 ~/.cargo/bin/retrieval-server {}", program.rsplit_once('/').unwrap().0)));
+    assert!(page.contains(&format!(
+        "sudo install -m 755 ~/.cargo/bin/retrieval-server {}",
+        program.rsplit_once('/').unwrap().0
+    )));
     let config = arguments.strip_prefix("--config ").unwrap();
     assert!(page.contains(&format!("sudo tee {config}")), "{config}");
     assert_command(&[]);

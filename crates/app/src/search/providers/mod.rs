@@ -118,7 +118,8 @@ impl App {
             return searching.await;
         }
         let is_only = is_only && engine.is_none();
-        let (list, (answers, failures)) = futures_util::join!(searching, Stage::Providers.measure(self.ask_providers(search, is_only)));
+        let (list, (answers, failures)) =
+            futures_util::join!(searching, Stage::Providers.measure(self.ask_providers(search, is_only)));
         let mut list = match list {
             Err(Error::Unavailable { source, .. }) if !answers.is_empty() => {
                 tracing::warn!(error = &*source as &dyn std::error::Error, "the web index is unavailable");
