@@ -133,7 +133,12 @@ impl Docstore {
     ) -> Result<T> {
         let mut span = ActiveSpan::begin(name, SpanKind::Client);
         span.set("db.system.name", system);
-        span.try_around(self.detached(work)).await
+        // The database does not read the trace of its task, so the work need not be within the span.
+        let outcome = self.detached(work).await;
+        if outcome.is_err() {
+            span.fail();
+        }
+        outcome
     }
 
     /// Runs `work` to completion on the store's runtime, even if the caller's future is dropped.

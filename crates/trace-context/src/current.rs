@@ -2,6 +2,8 @@
 
 use std::future::Future;
 
+use futures_util::future::Either;
+
 use crate::TraceContext;
 
 tokio::task_local! {
@@ -9,8 +11,16 @@ tokio::task_local! {
 }
 
 /// Runs work with a current context.
-pub async fn within<T>(context: TraceContext, work: impl Future<Output = T>) -> T {
-    CURRENT.scope(context, work).await
+pub fn within<F: Future>(context: TraceContext, work: F) -> impl Future<Output = F::Output> {
+    CURRENT.scope(context, work)
+}
+
+/// Calls a function with a current context, or with the present one.
+pub(crate) fn sync_within<T>(context: Option<&TraceContext>, call: impl FnOnce() -> T) -> T {
+    match context {
+        Some(context) => CURRENT.sync_scope(context.clone(), call),
+        None => call(),
+    }
 }
 
 /// Returns the current context; `None` outside of [`within`].
@@ -29,13 +39,10 @@ pub fn headers() -> impl Iterator<Item = (&'static str, String)> {
 }
 
 /// Makes the present context that of work which another task will do.
-pub fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
-    let context = current();
-    async move {
-        match context {
-            Some(context) => within(context, work).await,
-            None => work.await,
-        }
+pub fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    match current() {
+        Some(context) => Either::Left(within(context, work)),
+        None => Either::Right(work),
     }
 }
 

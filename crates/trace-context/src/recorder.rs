@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::Span;
+use crate::span::Span;
 
 /// Destination of finished spans.
 pub trait Recorder: Send + Sync {

@@ -15,6 +15,7 @@ mod bad_files;
 mod bad_requests;
 mod changes;
 mod cli;
+#[expect(dead_code, reason = "the tests of telemetry use all of it")]
 #[path = "../../../../crates/telemetry/tests/it/collector.rs"]
 mod collector;
 mod commands;

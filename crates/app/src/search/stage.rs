@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Instant;
 
+use futures_util::FutureExt;
 use metrics::histogram;
 use trace_context::{ActiveSpan, SpanKind};
 
@@ -61,19 +62,15 @@ impl Stage {
     }
 
     /// Does the work of the stage. Work that is cancelled has a span and no duration.
-    pub async fn measure<T>(self, work: impl Future<Output = T>) -> T {
+    pub fn measure<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         let started = Instant::now();
-        let outcome = self.span().around(work).await;
-        self.record(started);
-        outcome
+        self.span().around(work).inspect(move |_| self.record(started))
     }
 
     /// Does the work of the stage, which fails with the work.
-    pub async fn try_measure<T, E>(self, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    pub fn try_measure<T, E, F: Future<Output = Result<T, E>>>(self, work: F) -> impl Future<Output = Result<T, E>> {
         let started = Instant::now();
-        let outcome = self.span().try_around(work).await;
-        self.record(started);
-        outcome
+        self.span().try_around(work).inspect(move |_| self.record(started))
     }
 
     fn span(self) -> ActiveSpan {

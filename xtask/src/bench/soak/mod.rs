@@ -24,7 +24,7 @@ const SAMPLES: u32 = 240;
 /// Allowed change of resident memory in percent.
 const MAX_DRIFT: f64 = 5.0;
 
-/// What is done, and for how long.
+/// Work of a mixed load, and its time.
 pub struct Plan<'a> {
     pub time: Duration,
     pub tenant: Tenant,
