@@ -27,7 +27,8 @@ fn read(file: &str) -> String {
 fn yaml(text: &str) -> Vec<Value> {
     let documents = serde_yaml_ng::Deserializer::from_str(text).map(|document| {
         let mut document = serde_yaml_ng::Value::deserialize(document).unwrap();
-        document.apply_merge().unwrap();
+        // One pass merges one level, and merged keys may have keys to merge.
+        (0..4).for_each(|_| document.apply_merge().unwrap());
         serde_json::to_value(document).unwrap()
     });
     documents.collect()
