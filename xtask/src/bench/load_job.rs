@@ -138,7 +138,12 @@ impl Bench<'_> {
         let operations: Vec<_> = installations.iter().map(Installation::operations).collect();
         let cpu = || servers.iter().map(|server| process::cpu_time(server.pid())).sum::<anyhow::Result<Duration>>();
         let (stages_before, cpu_before) = (StageTimes::read(&operations)?, cpu()?);
-        let done = load::many_clients(load::SEARCH, clients, &self.bodies, Duration::from_secs(self.options.seconds))?;
+        let done = load::many_clients(
+            load::SEARCH_AT_ANY_LOAD,
+            clients,
+            &self.bodies,
+            Duration::from_secs(self.options.seconds),
+        )?;
         let (cpu_after, stages_after) = (cpu()?, StageTimes::read(&operations)?);
         waiting.finish_and_clear();
         let searches = done.latencies.len();
@@ -146,6 +151,7 @@ impl Bench<'_> {
         section.milliseconds("p50 ms", done.latencies.median());
         section.milliseconds("p95 ms", done.latencies.percentile(95.0));
         section.milliseconds("p99 ms", done.latencies.percentile(99.0));
+        section.count("refused", done.refused);
         section.milliseconds("CPU ms a search, servers", (cpu_after - cpu_before).div_f64(searches.max(1) as f64));
         let memory = servers.iter().map(|server| process::resident_alone(server.pid())).sum::<anyhow::Result<u64>>()?;
         section.megabytes("resident MB, servers", memory);
