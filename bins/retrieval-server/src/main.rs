@@ -26,6 +26,7 @@ mod role;
 mod sandbox;
 mod storage_keys;
 mod tokens;
+mod traces;
 
 use std::path::Path;
 use std::process::ExitCode;

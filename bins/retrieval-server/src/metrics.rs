@@ -104,6 +104,26 @@ fn describe() {
         "End of the certificate of the API as a Unix time; 0 without one."
     );
     gauge!(certificates::EXPIRY).set(0.0);
+    describe_counter!("retrieval_trace_spans_exported_total", "Spans of traces that the collector accepted.");
+    describe_counter!("retrieval_trace_spans_dropped_total", "Spans of traces that were lost, by reason.");
+    telemetry::register_metrics();
+    describe_counter!("retrieval_fetches_total", "Fetches of web pages, by outcome.");
+    fetcher::register_metrics();
+    describe_counter!("retrieval_warnings_total", "Warnings of searches and documents, by code.");
+    describe_gauge!("retrieval_requests_in_progress", "Requests that run or wait for their turn, by kind of work.");
+    describe_histogram!(
+        "retrieval_admission_wait_seconds",
+        Unit::Seconds,
+        "Wait of admitted requests for their turn in seconds, by kind of work."
+    );
+    describe_gauge!("retrieval_database_connections", "Connections to the database, and operations that wait for one.");
+    describe_gauge!("retrieval_index_documents", "Documents in a search index, by index.");
+    describe_gauge!("retrieval_research_unfinished", "Unfinished research runs of all organizations, by status.");
+    describe_histogram!(
+        "retrieval_search_stage_duration_seconds",
+        Unit::Seconds,
+        "Duration of the stages of searches in seconds, by stage."
+    );
     describe_gauge!(BUILD, "Version of the server. Always 1.");
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");

@@ -78,6 +78,11 @@ impl FairSemaphore {
         self.shared.lock().available()
     }
 
+    /// Returns the number of permits that are held.
+    pub fn in_use(&self) -> u32 {
+        self.shared.permits - self.available()
+    }
+
     /// Returns the number of waiting requests.
     pub fn waiting(&self) -> usize {
         self.shared.lock().waiting()

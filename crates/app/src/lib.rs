@@ -52,6 +52,7 @@ use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
 use ingest::{Feeder, PageReader, Runner, Supervisor};
+use metrics::gauge;
 use model::Clock;
 use models::embedding::Embedder;
 use rate_limit::RateLimiter;
@@ -179,7 +180,7 @@ impl App {
         let usage = usage::Recorder::start(store.clone(), options.usage_retention, &supervisor);
         let searches = search::record::start(store.clone(), &supervisor);
         let ledger = billing::start_ledger(store.clone(), &supervisor);
-        watch_backlog(&supervisor, &store, &clock);
+        watch_backlog(&supervisor, &store, &engine, &clock);
         if upkeep {
             usage::spawn_pruner(&store, &clock, options.usage_retention, &supervisor);
             spawn_upkeep(&supervisor, &store, &blobs, &feeder, &clock, options.retention);
@@ -219,6 +220,18 @@ impl App {
         }
     }
 
+    /// Updates the gauges of what this process holds at the moment. Call before they are read.
+    pub fn measure(&self) {
+        self.shares.measure();
+        let pool = self.store.pool_usage();
+        let connections = |state: &'static str, count: usize| {
+            gauge!("retrieval_database_connections", "state" => state).set(count as f64);
+        };
+        connections("in_use", pool.in_use);
+        connections("idle", pool.idle);
+        connections("waiting", pool.waiting);
+    }
+
     /// Flushes recorded usage. Call once, after the last request.
     pub async fn close(&self) {
         self.usage.flush().await;
@@ -226,10 +239,16 @@ impl App {
 }
 
 /// Measures the waiting work, on every instance: nobody else would notice that no worker runs.
-fn watch_backlog(supervisor: &Supervisor, store: &Docstore, clock: &Arc<dyn Clock>) {
+fn watch_backlog(
+    supervisor: &Supervisor,
+    store: &Docstore,
+    engine: &Option<Arc<dyn SearchEngine>>,
+    clock: &Arc<dyn Clock>,
+) {
     backlog::register();
-    let shared = (store.clone(), Arc::clone(clock));
-    supervisor.spawn("backlog", move || backlog::watch(shared.0.clone(), Arc::clone(&shared.1)));
+    search::stage::register_metrics();
+    let shared = (store.clone(), engine.clone(), Arc::clone(clock));
+    supervisor.spawn("backlog", move || backlog::watch(shared.0.clone(), shared.1.clone(), Arc::clone(&shared.2)));
 }
 
 /// Starts the tasks that refund and delete.

@@ -1,12 +1,17 @@
 //! Shares of this process: how much of each kind of work runs at a time, and for how long.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use admission::{Compute, FairSemaphore, Limits, Permit};
 
+use metrics::{gauge, histogram};
+
 use crate::error::{Error, Result};
 use crate::{App, Viewer};
+
+/// Time that requests wait for their turn.
+const WAIT: &str = "retrieval_admission_wait_seconds";
 
 /// Kind of work of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -68,7 +73,11 @@ pub struct Shares {
 impl Shares {
     /// Must be called on a runtime, whose blocking threads compute.
     pub fn new(limits: &ShareLimits) -> Self {
-        [Work::Search, Work::Read, Work::Report, Work::Small].into_iter().for_each(|work| count(work, 0));
+        for work in Work::ALL {
+            count(work, 0);
+            // Registered by naming it: a recorded value would count as a request.
+            let _ = histogram!(WAIT, "work" => work.as_str());
+        }
         let shared = |permits| Limits::shared(permits, limits.max_waiting, limits.max_wait);
         // Many searches take a second, and reads and small requests may wait for something outside: no organization takes all
         // places, so that the next one of another need not wait for their end.
@@ -79,6 +88,18 @@ impl Shares {
             reports: FairSemaphore::new(shared(limits.reports)),
             small: FairSemaphore::new(partial(limits.small)),
             compute: Compute::new(limits.cores),
+        }
+    }
+
+    /// Updates the gauges of running and waiting requests.
+    pub fn measure(&self) {
+        for work in Work::ALL {
+            let semaphore = self.of(work);
+            let requests = |state: &'static str, count: f64| {
+                gauge!("retrieval_requests_in_progress", "work" => work.as_str(), "state" => state).set(count);
+            };
+            requests("running", f64::from(semaphore.in_use()));
+            requests("waiting", semaphore.waiting() as f64);
         }
     }
 
@@ -119,7 +140,9 @@ impl App {
     ) -> Result<T> {
         let limit = self.options.request_timeout;
         let admitted = async {
+            let arrived = Instant::now();
             let mut unanswered = Unanswered(Some(self.shares.of(work).acquire(viewer.organization_id, 1).await?));
+            histogram!(WAIT, "work" => work.as_str()).record(arrived.elapsed());
             let outcome = use_case.await;
             unanswered.0 = None;
             outcome
@@ -156,6 +179,8 @@ impl Drop for Unanswered {
 }
 
 impl Work {
+    const ALL: [Self; 4] = [Work::Search, Work::Read, Work::Report, Work::Small];
+
     fn as_str(self) -> &'static str {
         match self {
             Work::Search => "search",

@@ -19,6 +19,7 @@ use rusoto_s3::{
 };
 use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, PrimitiveDateTime};
+use trace_context::{ActiveSpan, SpanKind};
 
 use crate::checksum::Checksum;
 use crate::credentials::Credentials;
@@ -77,7 +78,7 @@ impl S3Store {
     /// Makes one call of the library with a timeout.
     async fn call<T, E: std::fmt::Display>(
         &self,
-        name: &str,
+        name: &'static str,
         limit: Duration,
         call: impl Future<Output = Result<T, RusotoError<E>>>,
     ) -> Result<T, BlobError> {
@@ -87,17 +88,22 @@ impl S3Store {
     /// Makes one call with a timeout. `recover` converts errors that are valid results.
     async fn call_or<T, E: std::fmt::Display>(
         &self,
-        name: &str,
+        name: &'static str,
         limit: Duration,
         call: impl Future<Output = Result<T, RusotoError<E>>>,
         recover: impl FnOnce(&RusotoError<E>) -> Option<T>,
     ) -> Result<T, BlobError> {
         self.credentials.refresh().await?;
-        match tokio::time::timeout(limit, call).await {
-            Err(_) => Err(timed_out(name)),
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => recover(&error).ok_or_else(|| classify(name, error)),
-        }
+        let calling = async {
+            match tokio::time::timeout(limit, call).await {
+                Err(_) => Err(timed_out(name)),
+                Ok(Ok(value)) => Ok(value),
+                Ok(Err(error)) => recover(&error).ok_or_else(|| classify(name, error)),
+            }
+        };
+        let mut span = ActiveSpan::begin("object store", SpanKind::Client);
+        span.set("operation", name);
+        span.try_around(calling).await
     }
 
     /// Returns the metadata of an object and its unread body, or `None` if it does not exist.

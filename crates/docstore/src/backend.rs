@@ -27,6 +27,30 @@ fn batches<T>(mut rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
     })
 }
 
+/// Connections to the database at one moment.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PoolUsage {
+    pub in_use: usize,
+    pub idle: usize,
+    /// Operations that wait for a connection.
+    pub waiting: usize,
+}
+
+impl PoolUsage {
+    fn of(status: deadpool::Status) -> Self {
+        let in_use = status.size.saturating_sub(status.available);
+        Self { in_use, idle: status.size - in_use, waiting: status.waiting }
+    }
+}
+
+impl std::ops::Add for PoolUsage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { in_use: self.in_use + other.in_use, idle: self.idle + other.idle, waiting: self.waiting + other.waiting }
+    }
+}
+
 /// Connection pools of the chosen backend.
 #[derive(Clone)]
 pub enum Backend {

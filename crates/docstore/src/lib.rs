@@ -54,8 +54,10 @@ pub use visible::VisibleDocument;
 
 use std::future::Future;
 
+pub use backend::PoolUsage;
 use backend::{Backend, postgres, sqlite};
 use tokio::runtime::{Handle, RuntimeFlavor};
+use trace_context::{ActiveSpan, SpanKind};
 
 /// Handle to the database. Cheap to clone.
 ///
@@ -113,6 +115,31 @@ impl Docstore {
     pub async fn revert_all_migrations(&self) -> Result<()> {
         let backend = self.backend.clone();
         self.detached(async move { migrations::revert_all(backend).await }).await
+    }
+
+    /// Returns the present use of the connections.
+    pub fn pool_usage(&self) -> PoolUsage {
+        match &self.backend {
+            Backend::Postgres(pools) => pools.usage(),
+            Backend::Sqlite(pools) => pools.usage(),
+        }
+    }
+
+    /// Runs an operation, as a span of the current trace.
+    async fn operation<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        system: &'static str,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let mut span = ActiveSpan::begin(name, SpanKind::Client);
+        span.set("db.system.name", system);
+        // The database does not read the trace of its task, so the work need not be within the span.
+        let outcome = self.detached(work).await;
+        if outcome.is_err() {
+            span.fail();
+        }
+        outcome
     }
 
     /// Runs `work` to completion on the store's runtime, even if the caller's future is dropped.

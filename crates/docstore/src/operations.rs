@@ -38,11 +38,13 @@ macro_rules! operations {
                     match &self.backend {
                         Backend::Postgres(pools) => {
                             let pools = pools.clone();
-                            self.detached(operations!(@$kind postgres pools $module $name $($argument)*)).await
+                            let work = operations!(@$kind postgres pools $module $name $($argument)*);
+                            self.operation(concat!("database ", stringify!($name)), "postgresql", work).await
                         }
                         Backend::Sqlite(pools) => {
                             let pools = pools.clone();
-                            self.detached(operations!(@$kind sqlite pools $module $name $($argument)*)).await
+                            let work = operations!(@$kind sqlite pools $module $name $($argument)*);
+                            self.operation(concat!("database ", stringify!($name)), "sqlite", work).await
                         }
                     }
                 }
@@ -397,6 +399,8 @@ operations! {
     read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ResearchRun>;
     /// Lists the events of a research run after this sequence, in order.
     read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, sequence: i64, limit: i64) -> Vec<ResearchEvent>;
+    /// Counts the research runs of all organizations in a status.
+    read research::count_research(status: ResearchStatus) -> i64;
     /// Leases the next research run to `owner`: an abandoned one, else the oldest queued one of the organization with the
     /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none.
     write research_work::claim_research(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;

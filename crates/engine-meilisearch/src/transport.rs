@@ -11,6 +11,7 @@ use meilisearch_sdk::request::{HttpClient, Method};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use trace_context::{ActiveSpan, SpanKind};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of a request. Callers of searches apply a shorter one.
@@ -62,7 +63,19 @@ impl Transport {
         Ok(Self { client, authorization })
     }
 
+    /// Sends a request, as a span of the current trace.
     async fn send<Output: DeserializeOwned>(
+        &self,
+        verb: reqwest::Method,
+        url: &str,
+        body: Option<(Vec<u8>, &str)>,
+        expected_status: u16,
+    ) -> Result<Output, Error> {
+        let span = ActiveSpan::begin("meilisearch", SpanKind::Client);
+        span.try_around(self.exchange(verb, url, body, expected_status)).await
+    }
+
+    async fn exchange<Output: DeserializeOwned>(
         &self,
         verb: reqwest::Method,
         url: &str,

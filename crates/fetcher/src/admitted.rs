@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::body;
 use crate::error::{FetchError, TimeoutStage};
 use crate::host_limiter::HostPermit;
+use crate::outcomes::{self, Success};
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
 use crate::page_kind::{self, Declared};
 use crate::redirects::{RedirectChain, is_redirect};
@@ -30,6 +31,11 @@ pub struct AdmittedFetch {
 impl AdmittedFetch {
     /// Waits until the first request may start.
     pub(crate) async fn admit(shared: Arc<Shared>, request: FetchRequest) -> Result<Self, FetchError> {
+        let admitted = Self::enter(shared, request).await;
+        admitted.inspect_err(|error| outcomes::record(Err(error)))
+    }
+
+    async fn enter(shared: Arc<Shared>, request: FetchRequest) -> Result<Self, FetchError> {
         let target = Target::parse(&request.url, shared.client.policy())?;
         let redirects = RedirectChain::new(&target, shared.options.max_redirects);
         let time = TimeLeft(shared.options.time_limits.total);
@@ -45,6 +51,10 @@ impl AdmittedFetch {
     pub async fn run(&mut self) -> Result<Fetched, FetchError> {
         let fetched = self.follow().await;
         self.host = None;
+        outcomes::record(fetched.as_ref().map(|fetched| match fetched {
+            Fetched::Page(_) => Success::Fetched,
+            Fetched::NotModified => Success::NotModified,
+        }));
         fetched
     }
 

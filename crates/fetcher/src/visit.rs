@@ -12,6 +12,7 @@ use crate::admitted::{is_page, page, requested_delay};
 use crate::body;
 use crate::error::{FetchError, TimeoutStage};
 use crate::guard::AddressGuard;
+use crate::outcomes::{self, Success};
 use crate::page::{FetchedPage, Validators};
 use crate::redirects::{RedirectChain, is_redirect};
 use crate::shared::Shared;
@@ -68,6 +69,16 @@ pub enum VisitBody {
 }
 
 pub(crate) async fn visit(shared: &Shared, request: &VisitRequest) -> Result<Visit, FetchError> {
+    let visited = make(shared, request).await;
+    outcomes::record(visited.as_ref().map(|visit| match visit.body {
+        VisitBody::NotModified => Success::NotModified,
+        VisitBody::Redirect(_) => Success::Redirect,
+        VisitBody::Page(_) | VisitBody::Data { .. } => Success::Fetched,
+    }));
+    visited
+}
+
+async fn make(shared: &Shared, request: &VisitRequest) -> Result<Visit, FetchError> {
     let target = Target::parse(&request.url, shared.client.policy())?;
     let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Total });
     let exchange = async {

@@ -19,6 +19,7 @@ mod mcp;
 mod memory;
 mod metered;
 mod numbers;
+mod observe;
 mod operations;
 mod path;
 mod pipeline;
@@ -37,6 +38,7 @@ mod state;
 mod static_file;
 mod times;
 mod usage_record;
+mod warning_metrics;
 
 pub use memory::MemoryLimits;
 pub use operations::create_operations_app;

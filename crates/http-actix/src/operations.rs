@@ -130,7 +130,10 @@ async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpRespons
 /// Serves metrics in the text exposition format of Prometheus, version 0.0.4.
 async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     match &state.metrics {
-        Some(text) => HttpResponse::Ok().insert_header((CONTENT_TYPE, "text/plain; version=0.0.4")).body(text()),
+        Some(text) => {
+            state.app.measure();
+            HttpResponse::Ok().insert_header((CONTENT_TYPE, "text/plain; version=0.0.4")).body(text())
+        }
         None => unmatched::unknown_path(request, state).await,
     }
 }

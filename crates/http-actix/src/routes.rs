@@ -7,10 +7,10 @@ use actix_web::{App, Error, FromRequest, Handler, HttpRequest, HttpResponse, Res
 use openapi::{Visit, operations};
 
 use crate::State;
-use crate::access_log;
 use crate::compat;
 use crate::endpoint::{self, Endpoint};
 use crate::handlers::{console, mcp, published, schemas, skills, unmatched};
+use crate::observe::observe;
 
 /// The public API, as the server and the tests run it.
 pub fn create_app(
@@ -26,7 +26,7 @@ pub fn create_app(
 > {
     let access_log = state.access_log;
     App::new()
-        .wrap_fn(move |request, routing| access_log::observe(request, routing, access_log))
+        .wrap_fn(move |request, routing| observe(request, routing, access_log))
         .app_data(state)
         .configure(|app| Operations::all().register(app))
         // Unknown paths of the API are admitted like its operations.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::listener::{ListenerOptions, listen};
 use crate::{Options, State, create_app, create_operations_app};
-use crate::{rejections, request_metrics};
+use crate::{rejections, request_metrics, warning_metrics};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
 /// with searches.
@@ -67,6 +67,7 @@ pub fn serve(
     };
     request_metrics::register();
     rejections::register();
+    warning_metrics::register();
     let state = web::Data::new(State::new(app, research, limiter, options));
     let public_options = ListenerOptions {
         connections: Connections::new("api", options.connections.clone()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use models::ModelError;
 use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use trace_context::{ActiveSpan, SpanKind};
 
 const POOL_IDLE: Duration = Duration::from_secs(20);
 /// Connecting takes far less than generating.
@@ -56,12 +57,16 @@ impl Endpoint {
         Ok(Self { client, url, authorization })
     }
 
-    /// Sends a JSON body and reads the response, of at most `max_response` bytes.
+    /// Sends a JSON body and reads the response, of at most `max_response` bytes. A span of the current trace.
     ///
     /// # Errors
     /// `Timeout`, `Unreachable`, and `InvalidResponse` for a successful response that is too long or a stream of events. Any
     /// status is a success here.
     pub async fn post(&self, body: Vec<u8>, max_response: usize) -> Result<Reply, ModelError> {
+        ActiveSpan::begin("model", SpanKind::Client).try_around(self.exchange(body, max_response)).await
+    }
+
+    async fn exchange(&self, body: Vec<u8>, max_response: usize) -> Result<Reply, ModelError> {
         let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(key) = &self.authorization {
             request = request.header(AUTHORIZATION, key.clone());

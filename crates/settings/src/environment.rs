@@ -60,6 +60,9 @@ fn invalid(path: &[String], text: &str, reason: &str) -> SettingsError {
 fn value(path: &[String], text: &str, defaults: &Dict) -> Result<Value, &'static str> {
     Ok(match find(defaults, path) {
         Some(Value::Bool(..)) => Value::from(text.trim().parse::<bool>().map_err(|_| "is not true or false")?),
+        Some(Value::Num(_, Num::F32(_) | Num::F64(_))) => {
+            Value::from(text.trim().parse::<f64>().map_err(|_| "is not a number")?)
+        }
         Some(Value::Num(..)) => {
             let number = text.trim().parse::<u64>().map_err(|_| "is not a whole number of 0 or more")?;
             Value::Num(Tag::Default, Num::U64(number))

@@ -12,6 +12,7 @@ mod reach;
 mod rendering;
 mod secret;
 mod sections;
+mod telemetry;
 mod tls;
 mod validate;
 mod values;
@@ -23,8 +24,8 @@ pub use secret::Secret;
 pub use sections::{
     Auth, Billing, Captures, Crawl, Database, Embed, EmbedBackend, Extract, Fetch, Files, Generate, GenerateBackend,
     Index, IndexBackend, Log, LogFormat, OAuth, OnFailure, Operations, Quotas, RateLimit, RateLimitBackend, Render,
-    Rerank, RerankBackend, Research, Sandbox, Server, Settings, Storage, StorageBackend, Web, WebBrave, WebHttp,
-    WebProvider, WebSearxng, Webhooks,
+    Rerank, RerankBackend, Research, Sandbox, Server, Settings, Storage, StorageBackend, Telemetry, Web, WebBrave,
+    WebHttp, WebProvider, WebSearxng, Webhooks,
 };
 
 use std::path::Path;

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Deserialize;
 
 /// Keys with hidden values, which can be given as `<key>_file`.
-pub(crate) const SECRETS: [&str; 10] = [
+pub(crate) const SECRETS: [&str; 11] = [
     "database.url",
     "index.api_key",
     "storage.access_key_id",
@@ -14,6 +14,7 @@ pub(crate) const SECRETS: [&str; 10] = [
     "generate.api_key",
     "web.brave.api_key",
     "web.http.api_key",
+    "telemetry.otlp_api_key",
 ];
 
 pub(crate) fn is_secret(key: &str) -> bool {

@@ -37,6 +37,7 @@ pub struct Settings {
     pub billing: Billing,
     pub auth: Auth,
     pub log: Log,
+    pub telemetry: Telemetry,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -420,4 +421,15 @@ pub struct Log {
     pub format: LogFormat,
     /// One line per request.
     pub access: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telemetry {
+    /// Empty: traces are not exported.
+    pub otlp_url: String,
+    pub otlp_api_key: Secret,
+    pub otlp_api_key_header: String,
+    pub sample_ratio: f64,
+    pub service_name: String,
 }

@@ -3,7 +3,7 @@ use url::Url;
 use crate::values::{Check, http_url, not_empty, positive};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    embed, reach, rendering, tls, web,
+    embed, reach, rendering, telemetry, tls, web,
 };
 
 /// Maximum number of shards, and of replicas of each. Every shard costs each node of the index memory and threads.
@@ -69,6 +69,7 @@ impl Settings {
         .chain(embed::checks(&self.embed))
         .chain(rendering::checks(&self.fetch))
         .chain(web::checks(&self.web))
+        .chain(telemetry::checks(&self.telemetry))
         .filter_map(Result::err)
         .collect()
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use fetcher::{FetchError, FetcherOptions, IpNet, Poster, TimeLimits};
 use model::{DeliveryId, Timestamp};
-use trace_context::TraceContext;
+use trace_context::{ActiveSpan, SpanKind, TraceContext};
 
 use crate::signature::{ID, SIGNATURE, TIMESTAMP, sign};
 
@@ -73,9 +73,11 @@ impl Sender {
         let signature = sign(secrets.iter().copied(), &id, &timestamp, body.as_bytes());
         let mut headers = vec![(ID, id.as_str()), (TIMESTAMP, timestamp.as_str()), (SIGNATURE, signature.as_str())];
         // All attempts of a delivery are one trace.
-        let trace: Vec<_> = TraceContext::start(delivery_id.0).headers().collect();
-        headers.extend(trace.iter().map(|(name, value)| (*name, value.as_str())));
-        match self.poster.post_json(url, &headers, body.as_bytes().to_vec()).await {
+        let trace = TraceContext::start(delivery_id.0);
+        let context: Vec<_> = trace.headers().collect();
+        headers.extend(context.iter().map(|(name, value)| (*name, value.as_str())));
+        let span = ActiveSpan::of(&trace, "webhook delivery", SpanKind::Client);
+        match span.try_around(self.poster.post_json(url, &headers, body.as_bytes().to_vec())).await {
             Ok(reply) if (200..300).contains(&reply.status) => Ok(()),
             Ok(reply) => Err(SendError {
                 message: format!("the target answered with status {}", reply.status),

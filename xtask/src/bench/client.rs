@@ -8,6 +8,9 @@ use ureq::Agent;
 /// Timeout that only a hanging server reaches.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Status of requests that would wait too long.
+const BUSY: u16 = 503;
+
 /// Client with one connection, opened by the first request.
 pub struct Client {
     agent: Agent,
@@ -72,6 +75,22 @@ impl Client {
         body(path, request.send(json))
     }
 
+    /// Returns the body of a JSON `POST` response; `None` if the server refuses the request because it is busy.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error without a response, or for any other status that is not a success.
+    pub fn post_or_refusal(&self, path: &str, json: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
+        let request = self.agent.post(format!("{}{path}", self.base));
+        let request = request.header("authorization", &self.authorization).header("content-type", "application/json");
+        let mut answer = request.send(json).with_context(|| format!("no response from `{path}`"))?;
+        if answer.status().as_u16() == BUSY {
+            answer.body_mut().read_to_vec().with_context(|| format!("incomplete response from `{path}`"))?;
+            return Ok(None);
+        }
+        body(path, Ok(answer)).map(Some)
+    }
+
     /// Sends a JSON `POST` and parses the JSON response.
     ///
     /// # Errors
@@ -134,10 +153,12 @@ mod tests {
 
     #[test]
     fn one_connection_serves_all_requests_and_errors_have_the_status() {
-        let client = Client::new(&echo(4), "key");
+        let client = Client::new(&echo(6), "key");
         assert_eq!(client.post("/a", b"one").unwrap(), b"one");
         assert_eq!(client.call("/a", &serde_json::json!({"b": 1})).unwrap()["b"], 1);
         assert!(format!("{:#}", client.get("/c").unwrap_err()).contains("503"));
+        assert_eq!(client.post_or_refusal("/a", b"").unwrap(), None);
+        assert_eq!(client.post_or_refusal("/a", b"x").unwrap(), Some(b"x".to_vec()));
         assert_eq!(client.post("/a", b"two").unwrap(), b"two");
     }
 }

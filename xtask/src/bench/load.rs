@@ -14,10 +14,19 @@ use std::time::{Duration, Instant};
 pub struct Kind {
     pub path: &'static str,
     pub mark: &'static [u8],
+    /// Refusals of a busy server are counted. They fail the load otherwise.
+    pub may_be_refused: bool,
 }
 
-pub const SEARCH: Kind = Kind { path: "/v1/search", mark: b"\"rank\":1" };
-pub const READ: Kind = Kind { path: "/v1/document", mark: b"\"content\":{" };
+/// Pause of a client after a refusal.
+const AFTER_REFUSAL: Duration = Duration::from_millis(100);
+
+pub const SEARCH_PATH: &str = "/v1/search";
+pub const READ_PATH: &str = "/v1/document";
+
+pub const SEARCH: Kind = Kind { path: SEARCH_PATH, mark: b"\"rank\":1", may_be_refused: false };
+pub const SEARCH_AT_ANY_LOAD: Kind = Kind { may_be_refused: true, ..SEARCH };
+pub const READ: Kind = Kind { path: READ_PATH, mark: b"\"content\":{", may_be_refused: false };
 
 /// Result of a load.
 #[derive(Default)]
@@ -29,12 +38,22 @@ pub struct Outcome {
     pub with_results: usize,
     /// Size of all bodies in bytes.
     pub bytes: usize,
+    /// Number of requests that the server refused because it was busy.
+    pub refused: usize,
 }
 
 impl Outcome {
     fn send(&mut self, kind: Kind, client: &Client, body: &[u8]) -> anyhow::Result<()> {
         let begun = Instant::now();
-        let answer = client.post(kind.path, body)?;
+        let answer = match kind.may_be_refused {
+            true => client.post_or_refusal(kind.path, body)?,
+            false => Some(client.post(kind.path, body)?),
+        };
+        let Some(answer) = answer else {
+            self.refused += 1;
+            std::thread::sleep(AFTER_REFUSAL);
+            return Ok(());
+        };
         self.latencies.push(begun.elapsed());
         self.bytes += answer.len();
         self.with_results += usize::from(answer.windows(kind.mark.len()).any(|part| part == kind.mark));
@@ -45,6 +64,7 @@ impl Outcome {
         self.latencies.extend(other.latencies);
         self.with_results += other.with_results;
         self.bytes += other.bytes;
+        self.refused += other.refused;
     }
 }
 

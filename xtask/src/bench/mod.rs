@@ -4,6 +4,7 @@ mod admission_job;
 mod answers_job;
 mod client;
 mod collection;
+mod composition;
 mod crawl_job;
 mod descriptors;
 mod disk;
@@ -16,6 +17,7 @@ pub(crate) mod installation;
 mod kept_import;
 mod labelled;
 mod load;
+mod load_job;
 mod machine;
 mod main_job;
 mod pdf;
@@ -32,6 +34,8 @@ mod searches;
 mod semantic;
 mod server;
 mod site;
+mod soak;
+mod stage_metrics;
 mod stages;
 mod starts;
 mod swarm;
@@ -43,6 +47,7 @@ mod workspace;
 
 use crate::interrupt;
 use anyhow::bail;
+use composition::Composition;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::Report;
 use std::path::PathBuf;
@@ -63,12 +68,12 @@ pub struct Options {
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// Generated documents, 0 for none [default: 20000 of `main`, 100000 of `search`]; pages of `read` [default:
-    /// 1000] and `crawl` [default: 20000]; files of `files` [default: 10000];
-    /// vectors of `semantic` [default: 100000]; requests of `door` [default: 40000] and `usage` [default: 10000000]
+    /// Generated documents, 0 for none [default: 20000 of `main`, 100000 of `search` and `load`]; pages of `read` [default:
+    /// 1000] and `crawl` [default: 20000]; files of `files` [default: 10000]; vectors of `semantic` [default: 100000]; requests
+    /// of `door` [default: 40000] and `usage` [default: 10000000]
     #[arg(long)]
     documents: Option<usize>,
-    /// Generated queries [default: 2000 of `main`, 1000 of `search`]; questions of `answers` [default: 50] and `research`
+    /// Generated queries [default: 2000 of `main`, 1000 of `search` and `load`]; questions of `answers` [default: 50] and `research`
     /// [default: 200]
     #[arg(long)]
     queries: Option<usize>,
@@ -93,6 +98,12 @@ pub struct Options {
     /// `files` only: folder of files to measure by type
     #[arg(long, value_name = "DIR")]
     office: Option<PathBuf>,
+    /// `load` only: compositions to measure
+    #[arg(long, value_enum, default_value_t = Composition::Both)]
+    composition: Composition,
+    /// `load` only: mixed load for a time such as 30m or 1h, and the drift of memory, instead of the comparison
+    #[arg(long, value_name = "TIME", value_parser = soak::parse_time)]
+    soak: Option<Duration>,
     /// Seed of generated data
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -133,6 +144,8 @@ enum Name {
     Admission,
     /// Usage overview over ten million requests, on SQLite and on PostgreSQL
     Usage,
+    /// Searches of 1, 8 and 64 clients, embedded and with PostgreSQL, Redis, Meilisearch and S3, one instance and two
+    Load,
     /// Effect of one tenant's load on another: a heavy organization and a bystander, one scenario per kind of load
     Fairness,
 }
@@ -162,6 +175,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Name::Files => files_job::measure(options, &server, &mut report),
         Name::Admission => admission_job::measure(options, &server, &mut report),
         Name::Usage => usage_job::measure(options, &server, &mut report),
+        Name::Load => load_job::measure(options, &server, &mut report),
         Name::Fairness => fairness::measure(options, &server, &mut report),
     };
     // Prints partial results after an error too, because they took minutes.

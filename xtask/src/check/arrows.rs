@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("admission", &["model"]),
     ("engine", &["model", "retrieval-core"]),
     ("blobs", &[]),
-    ("docstore", &["model"]),
+    ("docstore", &["model", "trace-context"]),
     ("extract", &["file-types"]),
     // Workers serve organizations in turn.
     ("extract-worker", &["admission", "extract", "model"]),
@@ -34,6 +34,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("connections", &[]),
     // Read by the edge, sent by adapters.
     ("trace-context", &[]),
+    // Sends the spans that others measure.
+    ("telemetry", &["model", "trace-context"]),
     ("console", &[]),
     ("server-tls", &[]),
     ("s3-server", &["connections", "server-tls"]),
@@ -46,7 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine-tantivy", &["engine", "model", "retrieval-core"]),
     ("engine-meilisearch", &["engine", "model", "retrieval-core", "trace-context"]),
     ("engine-qdrant", &["engine", "model", "retrieval-core", "trace-context"]),
-    ("blobs-s3", &["blobs", "error-causes"]),
+    ("blobs-s3", &["blobs", "error-causes", "trace-context"]),
     ("rate-limit-redis", &["rate-limit"]),
     ("models-http", &["models", "trace-context"]),
     ("models-local", &["models"]),
@@ -100,6 +102,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "models",
             "rate-limit",
             "retrieval-core",
+            // Stages of searches.
+            "trace-context",
             "web-providers",
             "webhooks",
         ],

@@ -28,6 +28,7 @@ const HTTP_CLIENTS: &[&str] = &[
     "fetcher",
     "models-http",
     "retrieval-client",
+    "telemetry",
     "web-providers-http",
 ];
 

@@ -27,11 +27,11 @@ const ATTEMPTS: u32 = 3;
 /// Prefix of cluster folders, followed by the id of the process that created them.
 const FOLDER_PREFIX: &str = "retrieval-postgres-";
 
-/// Settings for speed without durability, and for many small test databases.
+/// Settings for speed without durability.
+const UNSAFE: &[&str] = &["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+
+/// Settings for many small test databases.
 const SETTINGS: &[&str] = &[
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
     "max_connections=300",
     "unix_socket_directories=",
     "listen_addresses=127.0.0.1",
@@ -90,13 +90,27 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Creates and starts a cluster. Installs PostgreSQL if it is missing and we are root on Debian.
+    /// Creates and starts a cluster for tests, which loses data in a power failure. Installs PostgreSQL if it is missing and we
+    /// are root on Debian.
     ///
     /// # Errors
     ///
     /// Returns an error without programs, or if the cluster does not start; the message has the end of the server's
     /// log.
     pub fn start() -> anyhow::Result<Self> {
+        Self::start_with(UNSAFE)
+    }
+
+    /// Creates and starts a cluster that commits as one in production does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cluster::start`].
+    pub fn start_durable() -> anyhow::Result<Self> {
+        Self::start_with(&[])
+    }
+
+    fn start_with(settings: &[&str]) -> anyhow::Result<Self> {
         let programs = match find_programs() {
             Some(programs) => programs,
             None => install()?,
@@ -113,7 +127,7 @@ impl Cluster {
         create(&programs, account, folder.path())?;
         for attempt in 1.. {
             let port = free_port()?;
-            match serve(&programs, account, folder.path(), port) {
+            match serve(&programs, account, folder.path(), port, settings) {
                 Ok(server) => {
                     let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
                     return Ok(Self { url, version, programs, server, folder });
@@ -181,7 +195,13 @@ fn create(programs: &Path, account: Option<Account>, folder: &Path) -> anyhow::R
 }
 
 /// Starts the server and waits until it accepts connections.
-fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) -> anyhow::Result<Child> {
+fn serve(
+    programs: &Path,
+    account: Option<Account>,
+    folder: &Path,
+    port: u16,
+    settings: &[&str],
+) -> anyhow::Result<Child> {
     let data = folder.join("data");
     let log = folder.join("log");
     let mut postgres = match shell::find_program("setpriv") {
@@ -194,7 +214,7 @@ fn serve(programs: &Path, account: Option<Account>, folder: &Path, port: u16) ->
         None => command(&programs.join("postgres"), account, folder),
     };
     postgres.arg("-D").arg(&data).args(["-p", &port.to_string()]);
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter().chain(settings) {
         postgres.args(["-c", setting]);
     }
     postgres.stdout(Stdio::null()).stderr(File::create(&log)?);

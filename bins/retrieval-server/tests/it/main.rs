@@ -15,9 +15,14 @@ mod bad_files;
 mod bad_requests;
 mod changes;
 mod cli;
+#[expect(dead_code, reason = "the tests of telemetry use all of it")]
+#[path = "../../../../crates/telemetry/tests/it/collector.rs"]
+mod collector;
 mod commands;
+mod composition;
 mod connections;
 mod crashes;
+mod deployment;
 mod doctor;
 mod documents;
 mod external_index;
@@ -49,6 +54,7 @@ mod signing;
 mod tenant_routes;
 mod tenants;
 mod tls;
+mod traces;
 mod upgrades;
 mod uploads;
 mod usage;

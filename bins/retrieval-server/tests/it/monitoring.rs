@@ -46,6 +46,28 @@ fn every_metric_that_is_monitored_or_documented_is_in_the_first_scrape() {
     }
 }
 
+/// Returns the names of the families of a scrape, without the suffixes of histograms.
+fn families(scrape: &str) -> BTreeSet<&str> {
+    let typed = scrape.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    typed.collect()
+}
+
+#[test]
+fn every_metric_is_documented_and_in_the_dashboard() {
+    let scrape = first_scrape();
+    for (file, text) in [("docs/operations.md", OPERATIONS_PAGE), ("dashboard.json", DASHBOARD)] {
+        let named = names(text);
+        let is_named = |family: &&str| {
+            named.contains(*family)
+                || ["_bucket", "_sum", "_count"]
+                    .iter()
+                    .any(|suffix| named.contains(format!("{family}{suffix}").as_str()))
+        };
+        let missing: Vec<&str> = families(&scrape).into_iter().filter(|family| !is_named(family)).collect();
+        assert!(missing.is_empty(), "{file} lacks {missing:?}");
+    }
+}
+
 #[test]
 fn label_values_are_in_the_first_scrape() {
     let scrape = first_scrape();
@@ -67,6 +89,17 @@ fn label_values_are_in_the_first_scrape() {
         ("retrieval_outbox_entries", r#"index="workspace""#),
         ("retrieval_index_runs", r#"state="queued""#),
         ("retrieval_build_info", r#"version=""#),
+        ("retrieval_search_stage_duration_seconds_count", r#"stage="first_stage""#),
+        ("retrieval_search_stage_duration_seconds_count", r#"stage="rerank""#),
+        ("retrieval_fetches_total", r#"outcome="robots""#),
+        ("retrieval_warnings_total", r#"code="index_empty""#),
+        ("retrieval_warnings_total", r#"code="content_unavailable""#),
+        ("retrieval_requests_in_progress", r#"work="search",state="waiting""#),
+        ("retrieval_admission_wait_seconds_count", r#"work="read""#),
+        ("retrieval_database_connections", r#"state="in_use""#),
+        ("retrieval_index_documents", r#"index="workspace""#),
+        ("retrieval_research_unfinished", r#"status="queued""#),
+        ("retrieval_trace_spans_dropped_total", r#"reason="queue_full""#),
     ] {
         assert!(labelled(name, label), "{name} {label}:\n{scrape}");
     }

@@ -14,6 +14,7 @@ mod retrieve;
 pub(crate) mod second_stage;
 pub(crate) mod semantic;
 mod source_policy;
+pub(crate) mod stage;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
@@ -45,6 +46,7 @@ pub use recorded::{RecordedResult, RecordedSearch};
 use second_stage::Order;
 pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
+use stage::Stage;
 
 /// Time that a search waits for its record, which is then written later.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
@@ -249,7 +251,7 @@ impl App {
             lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
         let (mut best, order) = self.rank(&search, lists).await?;
         self.store_snippets(&search, &mut best).await;
-        self.choose_passages(&search, &mut best).await;
+        Stage::Passages.measure(self.choose_passages(&search, &mut best)).await;
         let details = SearchDetails {
             ranker_version: order.ranker_version.clone(),
             generations,
@@ -326,8 +328,12 @@ impl App {
                 lists
             }
         });
-        let mut lists = ranking.await?;
-        let order = self.second_stage.order(&request.query, &mut lists, request.deadline, &self.rerank_failures).await;
+        let mut lists = Stage::Rank.try_measure(ranking).await?;
+        let ordering = self.second_stage.order(&request.query, &mut lists, request.deadline, &self.rerank_failures);
+        let order = match self.second_stage.reads_texts() {
+            true => Stage::Rerank.measure(ordering).await,
+            false => ordering.await,
+        };
         if order.skipped {
             search.degrade();
         }
@@ -366,7 +372,7 @@ impl App {
             }
             Ok(hits)
         };
-        let (hits, ()) = futures_util::join!(building, recording);
+        let (hits, ()) = futures_util::join!(Stage::Quote.try_measure(building), Stage::Record.measure(recording));
         hits
     }
 

@@ -14,6 +14,7 @@ use retrieval_core::site::Site;
 
 use super::candidate::{Candidate, CandidateList, Trace, place};
 use super::semantic::Nearest;
+use super::stage::Stage;
 use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
@@ -45,7 +46,8 @@ impl App {
         );
         let (mut answer, filtered) = lexical?;
         nearest.extend(&mut answer.hits);
-        Ok(CandidateList { filtered, ..self.load(engine, search, answer, collection, &nearest).await? })
+        let loading = self.load(engine, search, answer, collection, &nearest);
+        Ok(CandidateList { filtered, ..Stage::Load.try_measure(loading).await? })
     }
 
     /// Returns the documents with the words of the query, and the number of results that the source policy removed.
@@ -94,10 +96,13 @@ impl App {
     }
 
     async fn ask(&self, engine: &dyn SearchEngine, request: &FirstStageRequest) -> Result<FirstStageResponse> {
-        match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
-            Ok(answer) => Ok(answer?),
-            Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
-        }
+        let asking = async {
+            match tokio::time::timeout(self.options.engine_timeout, engine.first_stage(request)).await {
+                Ok(answer) => Ok(answer?),
+                Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
+            }
+        };
+        Stage::FirstStage.try_measure(asking).await
     }
 
     /// Looks up the terms of the engine's hits; documents whose terms are not cached are read and analysed. The docstore

@@ -11,7 +11,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncC
 use model::DocId;
 use tokio_postgres::config::SslMode;
 
-use crate::backend::CONNECTION_TIMEOUT;
+use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::error::{Result, StoreError};
 
 pub type Conn = AsyncPgConnection;
@@ -146,6 +146,10 @@ impl Pools {
             .build()
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { pool })
+    }
+
+    pub fn usage(&self) -> PoolUsage {
+        PoolUsage::of(self.pool.status())
     }
 
     pub async fn reader(&self) -> Result<Object<Conn>> {

@@ -11,8 +11,8 @@ use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
-use crate::backend::CONNECTION_TIMEOUT;
 use crate::backend::group_commit::{GroupCommit, Kind};
+use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
@@ -148,6 +148,10 @@ impl Pools {
             writer: pool(&url, 1, READ_ONLY_PRAGMAS)?,
             group_commit: Arc::default(),
         })
+    }
+
+    pub fn usage(&self) -> PoolUsage {
+        PoolUsage::of(self.readers.status()) + PoolUsage::of(self.writer.status())
     }
 
     pub async fn reader(&self) -> Result<Object<Conn>> {

@@ -65,6 +65,10 @@ pub async fn find_research_status(
         .optional()?)
 }
 
+pub async fn count_research(connection: &mut Conn, status: ResearchStatus) -> Result<i64> {
+    Ok(runs::table.filter(runs::status.eq(Bind(status))).count().get_result(connection).await?)
+}
+
 pub async fn list_research(
     connection: &mut Conn,
     organization_id: OrganizationId,

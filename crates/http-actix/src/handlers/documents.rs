@@ -11,12 +11,14 @@ use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::pipeline::caught;
 use crate::reply::log;
+use crate::warning_metrics;
 
 impl Endpoint for operations::ReadDocument {
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
         let session_id = context.session(None);
         let document = read(context, request::convert(input.body)?).await?;
         let ReadDocument { doc, content, passages, capture_history, provenance, warnings } = document;
+        warning_metrics::record(&warnings);
         Ok(DocumentResponse {
             schema: context.schema::<DocumentResponse>(),
             request_id: context.request_id,
@@ -53,7 +55,10 @@ impl Endpoint for operations::ReadDocuments {
             usage: context.usage(),
             warnings: Vec::new(),
         };
-        budget::fit(response, &budget).await
+        let response = budget::fit(response, &budget).await?;
+        let documents = response.results.iter().filter_map(|result| result.document.as_deref());
+        warning_metrics::record(response.warnings.iter().chain(documents.flat_map(|document| &document.warnings)));
+        Ok(response)
     }
 }
 

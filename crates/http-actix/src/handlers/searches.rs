@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::memory::Answer;
 use crate::search::request;
 use crate::search::response::{Page, ShapedPage, ranking};
+use crate::warning_metrics;
 
 impl Endpoint for operations::Search {
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
@@ -111,7 +112,10 @@ pub(crate) async fn search<T>(
         shaping,
     };
     let answer = match page.shape() {
-        Ok(shaped) => convert(&shaped).await,
+        Ok(shaped) => {
+            warning_metrics::record(&shaped.warnings());
+            convert(&shaped).await
+        }
         Err(failure) => Err(failure),
     };
     match charge {

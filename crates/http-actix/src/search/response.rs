@@ -140,6 +140,10 @@ impl ShapedPage {
         serde_json::from_value(value).map_err(Failure::internal)
     }
 
+    pub fn warnings(&self) -> Vec<Warning> {
+        warnings::of(&self.page.outcome, &self.page.shaping, &self.plan.page)
+    }
+
     fn view(&self) -> ResponseView<'_> {
         self.page.view(&self.plan.page, &self.plan.hits)
     }

@@ -137,7 +137,7 @@ impl PageReader {
                     failure.error
                 })
             };
-            self.runtime.spawn(reading.in_current_span())
+            self.runtime.spawn(trace_context::carried(reading).in_current_span())
         });
         outcome.outcome().await.unwrap_or(Err(PageError::Panicked))
     }

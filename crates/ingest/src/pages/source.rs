@@ -8,6 +8,7 @@ use extract_worker::{Compartment, Extractor, Input, Lane, Turn, WorkError};
 use fetcher::{AdmittedFetch, FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
 use file_types::{ContentType, FileKind};
 use model::{IndexName, OrganizationId};
+use trace_context::{ActiveSpan, SpanKind};
 
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
@@ -77,13 +78,13 @@ impl PageSource {
         }
         let admitted = self.admit(request).await?;
         let read = self.running.join(&key, || {
-            tokio::spawn(async move {
+            tokio::spawn(trace_context::carried(async move {
                 match admitted.read().await? {
                     Reading::Page(page) => Ok(page),
                     // Answers a condition that was not made.
                     Reading::NotModified => Err(UnreadableReason::HttpStatus(304).into()),
                 }
-            })
+            }))
         });
         read.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())).map(Reading::Page)
     }
@@ -91,7 +92,8 @@ impl PageSource {
     /// Waits until the page may be fetched.
     async fn admit(self: &Arc<Self>, request: FetchRequest) -> Result<AdmittedRead, Failure> {
         let (organization_id, url) = (request.organization_id, request.url.clone());
-        let fetch = self.fetcher.admit(request).await.map_err(|error| fetch_failed(&url, &error))?;
+        let waiting = ActiveSpan::begin("fetch wait", SpanKind::Internal).try_around(self.fetcher.admit(request));
+        let fetch = waiting.await.map_err(|error| fetch_failed(&url, &error))?;
         Ok(AdmittedRead { source: Arc::clone(self), organization_id, url, fetch })
     }
 }
@@ -108,7 +110,7 @@ struct AdmittedRead {
 impl AdmittedRead {
     async fn read(mut self) -> Result<Reading, Failure> {
         let url = &self.url;
-        let page = match self.fetch.run().await {
+        let page = match ActiveSpan::begin("fetch", SpanKind::Client).try_around(self.fetch.run()).await {
             Ok(Fetched::Page(page)) => page,
             Ok(Fetched::NotModified) => return Ok(Reading::NotModified),
             Err(error) => return Err(fetch_failed(url, &error)),
@@ -148,7 +150,8 @@ impl AdmittedRead {
             compartment: Compartment::new(IndexName::Web.as_str()),
             time_limit: Some(self.source.extract_timeout),
         };
-        match self.source.extractor.extract(&turn, request, Input::Bytes(page.body.clone())).await {
+        let extracting = self.source.extractor.extract(&turn, request, Input::Bytes(page.body.clone()));
+        match ActiveSpan::begin("extract", SpanKind::Internal).try_around(extracting).await {
             Ok(extracted) => Ok(extracted),
             Err(WorkError::Document(error)) => Err(failed(&self.url, &error.to_string(), error.kind.into())),
             Err(WorkError::Overloaded { retry_after }) => Err(PageError::Overloaded { retry_after }.into()),

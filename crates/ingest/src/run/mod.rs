@@ -25,7 +25,7 @@ use model::{Clock, FileOutcome, SyncId, Timestamp};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use trace_context::TraceContext;
+use trace_context::{ActiveSpan, SpanKind, TraceContext};
 use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
@@ -172,6 +172,7 @@ impl Runner {
         let lost = self.leases.add(sync_id, &owner);
         tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run started");
         let trace = TraceContext::start(sync_id.0);
+        let mut span = ActiveSpan::of(&trace, "indexing run", SpanKind::Internal);
         let outcome = tokio::select! {
             // A run that panics fails: after a restart of the worker it would only panic again.
             outcome = AssertUnwindSafe(trace_context::within(trace, self.execute_steps(&run, &owner))).catch_unwind() => outcome.unwrap_or_else(|panic| {
@@ -182,6 +183,10 @@ impl Runner {
             () = stop.cancelled() => Err(RunError::Stopping),
         };
         self.leases.remove(sync_id, &owner);
+        if outcome.as_ref().is_err_and(|error| !matches!(error, RunError::LeaseLost | RunError::Stopping)) {
+            span.fail();
+        }
+        drop(span);
         match outcome {
             Ok(()) => {}
             Err(RunError::LeaseLost) => tracing::info!(%sync_id, "another worker has taken over the run"),

@@ -18,7 +18,7 @@ use docstore::{ClaimedResearch, StoreError};
 use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use trace_context::TraceContext;
+use trace_context::{ActiveSpan, SpanKind, TraceContext};
 use uuid::Uuid;
 
 use crate::runs::Research;
@@ -95,6 +95,7 @@ impl Research {
         self.changes.notify(research_id);
         // Of the run, whichever workers execute it.
         let trace = TraceContext::start(research_id.0);
+        let mut span = ActiveSpan::of(&trace, "research run", SpanKind::Internal);
         let outcome = tokio::select! {
             biased;
             () = lost.cancelled() => Err(Stopped::LeaseLost),
@@ -106,6 +107,10 @@ impl Research {
             }),
         };
         self.leases.remove(research_id, &owner);
+        if outcome.as_ref().is_err_and(|error| !matches!(error, Stopped::LeaseLost | Stopped::Stopping)) {
+            span.fail();
+        }
+        drop(span);
         match outcome {
             Ok(()) => {}
             Err(Stopped::LeaseLost) => tracing::info!(%research_id, "research run ended elsewhere"),

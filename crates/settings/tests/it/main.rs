@@ -100,9 +100,11 @@ fn environment_values_have_the_type_of_their_key() {
             ("RETRIEVAL__RATE_LIMIT__DEFAULT_RPS", "7"),
             ("RETRIEVAL__FETCH__ALLOW_NETWORKS", "10.0.0.0/8, fd00::/8"),
             ("RETRIEVAL__AUTH__OAUTH__ORGANIZATION_CLAIM", "true"),
+            ("RETRIEVAL__TELEMETRY__SAMPLE_RATIO", "0.25"),
         ],
     )
     .unwrap();
+    assert_eq!(settings.telemetry.sample_ratio, 0.25);
     assert_eq!(settings.index.api_key.expose(), "123456");
     assert!(!settings.storage.path_style);
     assert_eq!(settings.rate_limit.default_rps, 7);
@@ -169,6 +171,13 @@ fn invalid_values_are_reported_with_their_key() {
         ("[embed]\nbatch = 257", "`embed.batch` = `257`: must be between 1 and 256"),
         ("[embed]\ntimeout_ms = 0", "`embed.timeout_ms` = `0`: must be at least 1"),
         ("[generate]\nmax_tokens = 0", "`generate.max_tokens` = `0`: must be at least 1"),
+        (
+            "[telemetry]\notlp_url = \"collector:4317\"",
+            "`telemetry.otlp_url` = `collector:4317`: must be an http or https URL such as `https://host.example`",
+        ),
+        ("[telemetry]\nsample_ratio = 1.5", "`telemetry.sample_ratio` = `1.5`: must be between 0.0 and 1.0"),
+        ("[telemetry]\nsample_ratio = nan", "`telemetry.sample_ratio` = `NaN`: must be between 0.0 and 1.0"),
+        ("[telemetry]\nsample_ratio = \"all\"", "`telemetry.sample_ratio` = `all`: must be f64"),
         ("[webhooks]\ntimeout_ms = 0", "`webhooks.timeout_ms` = `0`: must be at least 1"),
         (
             "[web]\nproviders = [\"google\"]",
@@ -246,6 +255,11 @@ fn invalid_values_are_reported_with_their_key() {
         load_error("", &[("RETRIEVAL__STORAGE__PATH_STYLE", "yes")]),
         "`storage.path_style` = `yes`: is not true or false"
     );
+    assert_eq!(
+        load_error("", &[("RETRIEVAL__TELEMETRY__SAMPLE_RATIO", "half")]),
+        "`telemetry.sample_ratio` = `half`: is not a number"
+    );
+    assert_eq!(load("[telemetry]\nsample_ratio = 0", &[]).unwrap().telemetry.sample_ratio, 0.0);
     assert!(load_error("[server\n", &[]).contains("is not valid TOML"));
     let missing = Settings::load(Some(Path::new("/nowhere/at all.toml")), []).unwrap_err();
     assert_eq!(missing.to_string(), "cannot read the configuration file `/nowhere/at all.toml`");

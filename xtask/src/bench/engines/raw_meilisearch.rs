@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const INDEX: &str = "/indexes/raw";
-const SEARCH: Kind = Kind { path: "/indexes/raw/search", mark: b"\"id\":" };
+const SEARCH: Kind = Kind { path: "/indexes/raw/search", mark: b"\"id\":", may_be_refused: false };
 /// Documents in one request.
 const BATCH: usize = 10_000;
 const POLL: Duration = Duration::from_millis(5);

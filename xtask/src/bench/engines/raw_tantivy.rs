@@ -63,7 +63,7 @@ impl Contender for RawTantivy {
     fn forms(&self) -> Vec<Form> {
         vec![Form {
             suffix: "",
-            kind: Kind { path: "/search", mark: b"\"id\":" },
+            kind: Kind { path: "/search", mark: b"\"id\":", may_be_refused: false },
             body: |query| query.as_bytes().to_vec(),
             // A stored field is a list of its values.
             found: |answer| {

@@ -20,7 +20,7 @@ use web_providers::WebQuery;
 use super::report::Finding;
 use super::{TIMEOUT, within};
 use crate::rendering::Browser;
-use crate::{compose, embedder};
+use crate::{compose, embedder, traces};
 
 /// Interval of looks at the connection to Redis, which is established in the background.
 const LOOK: Duration = Duration::from_millis(50);
@@ -244,4 +244,17 @@ pub async fn web_providers(settings: &Settings) -> Vec<Finding> {
     });
     let findings: Vec<_> = findings.collect();
     futures_util::future::join_all(findings).await
+}
+
+/// Sends a request without spans to the collector of traces. Requests are served without one.
+pub async fn collector(settings: &Settings) -> Option<Finding> {
+    let (check, hint) = (
+        "traces",
+        "compare `telemetry.otlp_url` with the OTLP receiver of a running collector: HTTP, usually port 4318",
+    );
+    let options = traces::options(&settings.telemetry)?;
+    Some(match telemetry::probe(&options).await {
+        Ok(()) => Finding::pass(check, "the collector accepts traces"),
+        Err(error) => Finding::warn(check, error_causes::describe(error.as_ref()), hint),
+    })
 }

@@ -43,6 +43,7 @@ async fn all(settings: &Settings) -> Vec<Finding> {
     findings.extend(backends::issuer(settings).await);
     findings.extend(backends::web_providers(settings).await);
     findings.extend(backends::renderer(settings).await);
+    findings.extend(backends::collector(settings).await);
     findings.push(checks::sandbox(settings).await);
     findings.push(guard::check(settings).await);
     findings.push(clock::check(settings).await);
@@ -51,8 +52,17 @@ async fn all(settings: &Settings) -> Vec<Finding> {
     findings.push(checks::certificate(settings));
     findings.push(checks::backup(settings));
     findings.extend(checks::warnings(settings));
-    findings.extend(probe::check(settings).await);
+    match failed_backend(&findings) {
+        Some(name) => findings.extend(probe::not_tried(name)),
+        None => findings.extend(probe::check(settings).await),
+    }
     findings
+}
+
+/// Returns the check of a backend that failed, without which the round trip would only wait.
+fn failed_backend(findings: &[Finding]) -> Option<&'static str> {
+    let backends = ["database", "index", "storage"];
+    findings.iter().find(|one| one.status == Status::Fail && backends.contains(&one.check)).map(|one| one.check)
 }
 
 /// Turns an error and a timeout of a check into a failure with a hint.

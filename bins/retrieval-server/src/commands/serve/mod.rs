@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::compose::{self, EmbeddedStorage, OpenedIndex};
 use crate::rendering::Browser;
 use crate::role::Role;
-use crate::{actor, banner, certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox};
+use crate::{actor, banner, certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
 use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
@@ -44,6 +44,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     let mut signals = StopSignals::listen()?;
     logging::start(&settings.log)?;
     let metrics = metrics::start()?;
+    let traces = traces::start(&settings)?;
     let tls = certificates::load(&settings)?.map(Arc::new);
     let plan = descriptors::plan(&settings, descriptors::limit())?;
     if plan.lowered_by.is_some() {
@@ -153,6 +154,10 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     extractor.shutdown().await;
     browser.shutdown().await;
     app.close().await;
+    // Last, since everything before it is part of traces.
+    if let Some(traces) = traces {
+        traces.stop().await;
+    }
     failure.map_or(Ok(()), Err)
 }
 

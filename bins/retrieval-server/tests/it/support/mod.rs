@@ -3,6 +3,7 @@
 mod client;
 mod database;
 pub mod files;
+mod gate;
 mod poll;
 mod ports;
 mod process;
@@ -12,6 +13,7 @@ mod server;
 
 pub use client::{Client, put, put_chunked};
 pub use database::Database;
+pub use gate::Gate;
 pub use poll::until;
 pub use process::{Finished, SANDBOX, command, finish, run, signal_group, wait};
 pub use proxy::Proxy;

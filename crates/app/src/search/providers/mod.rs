@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use web_providers::{ProviderError, WebProvider, WebResponse};
 
 use super::candidate::CandidateList;
+use super::stage::Stage;
 use super::{LEAST_TIME, Search};
 use crate::error::Result;
 use crate::{App, Error};
@@ -117,7 +118,8 @@ impl App {
             return searching.await;
         }
         let is_only = is_only && engine.is_none();
-        let (list, (answers, failures)) = futures_util::join!(searching, self.ask_providers(search, is_only));
+        let (list, (answers, failures)) =
+            futures_util::join!(searching, Stage::Providers.measure(self.ask_providers(search, is_only)));
         let mut list = match list {
             Err(Error::Unavailable { source, .. }) if !answers.is_empty() => {
                 tracing::warn!(error = &*source as &dyn std::error::Error, "the web index is unavailable");

@@ -8,6 +8,7 @@ use model::{Clock, OrganizationId, Timestamp};
 use moka::sync::Cache;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
+use trace_context::{ActiveSpan, SpanKind};
 use tracing::Instrument;
 use web_providers::{ProviderError, WebProvider, WebQuery, WebResponse};
 
@@ -107,7 +108,8 @@ impl Source {
                 }
                 self.running.join(query, || {
                     let (source, query) = (Arc::clone(self), query.clone());
-                    self.runtime.spawn(async move { source.call(organization_id, &query).await }.in_current_span())
+                    let calling = trace_context::carried(async move { source.call(organization_id, &query).await });
+                    self.runtime.spawn(calling.in_current_span())
                 })
             }
         };
@@ -127,8 +129,13 @@ impl Source {
             return Err(ProviderError::RateLimited { retry_after: None });
         }
         let started = Instant::now();
-        let searching = self.provider.search(query, self.clock.now());
-        let outcome = timeout_at(until, searching).await.unwrap_or(Err(ProviderError::Timeout));
+        let searching = async {
+            let searching = self.provider.search(query, self.clock.now());
+            timeout_at(until, searching).await.unwrap_or(Err(ProviderError::Timeout))
+        };
+        let mut span = ActiveSpan::begin("web provider", SpanKind::Client);
+        span.set("provider", self.name());
+        let outcome = span.try_around(searching).await;
         metrics::histogram!("retrieval_web_provider_duration_seconds", "provider" => self.name())
             .record(started.elapsed().as_secs_f64());
         self.count(outcome.as_ref().map_or_else(ProviderError::reason, |_| "ok"));

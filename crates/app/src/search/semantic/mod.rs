@@ -14,6 +14,7 @@ use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use query_vectors::QueryVectors;
 
 use super::candidate::SemanticList;
+use super::stage::Stage;
 use super::{Search, SearchRequest};
 use crate::App;
 
@@ -102,7 +103,8 @@ impl App {
     }
 
     async fn ask_nearest(&self, engine: &dyn SearchEngine, request: &SemanticRequest) -> Option<Vec<SemanticHit>> {
-        match tokio::time::timeout(self.options.engine_timeout, engine.semantic(request)).await {
+        let asking = tokio::time::timeout(self.options.engine_timeout, engine.semantic(request));
+        match Stage::Semantic.measure(asking).await {
             Ok(Ok(hits)) => Some(hits),
             Ok(Err(error)) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the semantic search failed");
@@ -117,7 +119,8 @@ impl App {
         let semantic = self.semantic.as_ref()?;
         let embed = async || {
             let deadline = search.request.deadline;
-            match deadline.within(semantic.vectors.of(&search.request.query)).await {
+            let embedding = Stage::Embed.measure(semantic.vectors.of(&search.request.query));
+            match deadline.within(embedding).await {
                 Some(Some(vector)) => Some(vector),
                 Some(None) => {
                     search.lack_semantic();

@@ -38,6 +38,12 @@ pub fn http_client() -> anyhow::Result<Client> {
     Ok(Client::builder().timeout(ANSWER).no_proxy().redirect(reqwest::redirect::Policy::none()).build()?)
 }
 
+/// Returns the findings of steps that cannot succeed, since the check of a backend failed.
+pub fn not_tried(backend: &str) -> Vec<Finding> {
+    let finding = |check| Finding::warn(check, "not tried", format!("mend `{backend}` first, and check again"));
+    [ROUND_TRIP, ISOLATION].map(finding).into()
+}
+
 pub async fn check(settings: &Settings) -> Vec<Finding> {
     let Some(base) = server(settings).await else {
         let detail = format!("no server answers at `{}`", settings.server.public_url);

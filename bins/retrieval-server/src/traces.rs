@@ -1,0 +1,38 @@
+//! Export of traces to the configured collector.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use model::SystemClock;
+use settings::{Settings, Telemetry};
+use telemetry::{Exporter, ExporterOptions, Timing};
+use uuid::Uuid;
+
+/// Starts the export, and records the spans of this process; `None` without a collector.
+pub fn start(settings: &Settings) -> anyhow::Result<Option<Exporter>> {
+    let Some(options) = options(&settings.telemetry) else { return Ok(None) };
+    let (queue, exporter) = telemetry::open(options).context("telemetry.otlp_url or telemetry.otlp_api_key")?;
+    if !trace_context::install(Box::new(queue), settings.telemetry.sample_ratio) {
+        anyhow::bail!("traces are exported already");
+    }
+    Ok(Some(exporter))
+}
+
+/// Returns the options of the exporter; `None` without a collector.
+pub fn options(telemetry: &Telemetry) -> Option<ExporterOptions> {
+    let Telemetry { otlp_url, otlp_api_key, otlp_api_key_header, sample_ratio: _, service_name } = telemetry;
+    let key = otlp_api_key.expose();
+    let value = match otlp_api_key_header.eq_ignore_ascii_case("authorization") {
+        true => format!("Bearer {key}"),
+        false => key.to_owned(),
+    };
+    (!otlp_url.is_empty()).then(|| ExporterOptions {
+        url: otlp_url.clone(),
+        header: (!key.is_empty()).then(|| (otlp_api_key_header.clone(), value)),
+        service: service_name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        instance: Uuid::new_v4().to_string(),
+        clock: Arc::new(SystemClock),
+        timing: Timing::default(),
+    })
+}

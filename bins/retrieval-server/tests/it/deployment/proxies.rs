@@ -1,0 +1,52 @@
+use settings::Settings;
+
+use super::read;
+
+fn defaults() -> Settings {
+    Settings::load(None, []).unwrap()
+}
+
+/// Returns the values of a directive of nginx.
+fn directives<'a>(conf: &'a str, name: &str) -> Vec<&'a str> {
+    let lines = conf.lines().filter_map(|line| line.trim().strip_suffix(';')?.strip_prefix(name));
+    lines.filter(|value| value.starts_with(' ')).map(str::trim).collect()
+}
+
+fn seconds(text: &str) -> u64 {
+    text.strip_suffix('s').unwrap_or(text).parse().unwrap_or_else(|_| panic!("`{text}` is no time"))
+}
+
+#[test]
+fn proxies_forward_to_the_default_ports() {
+    let settings = defaults();
+    let backends = [settings.server.bind, settings.storage.bind].map(|bind| bind.to_string());
+    let caddy = read("deploy/proxy/Caddyfile");
+    let upstreams: Vec<&str> = caddy.lines().filter_map(|line| line.trim().strip_prefix("reverse_proxy ")).collect();
+    assert_eq!(upstreams, backends);
+    let nginx = read("deploy/proxy/nginx.conf");
+    assert_eq!(directives(&nginx, "server"), backends);
+    for (file, text) in [("Caddyfile", &caddy), ("nginx.conf", &nginx)] {
+        let internal = format!(":{}", settings.operations.bind.port());
+        assert!(!text.contains(&internal), "{file} exposes the internal listener");
+        assert_eq!(text.matches('{').count(), text.matches('}').count(), "{file}");
+        for name in ["retrieval.example.com", "uploads.example.com"] {
+            assert!(text.contains(&format!("https://{name}\"")) && text.matches(name).count() > 1, "{file}: {name}");
+        }
+    }
+}
+
+#[test]
+fn nginx_keeps_what_signatures_charges_and_timeouts_rely_on() {
+    let (settings, nginx) = (defaults(), read("deploy/proxy/nginx.conf"));
+    let hosts = directives(&nginx, "proxy_set_header").into_iter().filter(|value| value.starts_with("Host "));
+    assert_eq!(hosts.collect::<Vec<_>>(), ["Host $http_host"; 2]);
+    assert_eq!(directives(&nginx, "proxy_next_upstream"), ["off"; 2]);
+    assert_eq!(directives(&nginx, "proxy_request_buffering"), ["off"]);
+    let timeouts: Vec<u64> = directives(&nginx, "proxy_read_timeout").into_iter().map(seconds).collect();
+    assert!(timeouts.iter().all(|timeout| timeout * 1_000 > settings.server.request_timeout_ms), "{timeouts:?}");
+    // The server closes idle connections after 75 s, the store after 60 s: nginx has to be first.
+    let idle: Vec<u64> = directives(&nginx, "keepalive_timeout").into_iter().map(seconds).collect();
+    assert!(idle.len() == 2 && idle[0] < 75 && idle[1] < 60, "{idle:?}");
+    let sizes = directives(&nginx, "client_max_body_size");
+    assert_eq!(sizes, ["2m", "0"], "bodies of the API have 1 MiB, files any size");
+}
