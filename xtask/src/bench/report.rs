@@ -170,7 +170,8 @@ fn readable(value: f64) -> String {
     match value {
         _ if value.fract() == 0.0 || value >= 1_000.0 => format!("{value:.0}"),
         _ if value >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        _ if value >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
     }
 }
 

@@ -17,7 +17,7 @@ const TEXT: &str = "#808080";
 type Panel = (&'static str, fn(&Figures) -> f64, fn(f64) -> String);
 
 const PANELS: [Panel; 2] = [
-    ("searches per second, 8 clients", |figures| figures.searches_per_second[1], grouped),
+    ("searches per second, 8 clients", |figures| figures.searches_per_second[1].unwrap_or(0.0), grouped),
     ("p50 of one client, ms", |figures| figures.p50_ms, |value| format!("{value:.1}")),
 ];
 

@@ -19,8 +19,8 @@ pub struct Figures {
     /// Latency of one client.
     pub p50_ms: f64,
     pub p99_ms: f64,
-    /// For each of [`CLIENTS`].
-    pub searches_per_second: [f64; CLIENTS.len()],
+    /// For each of [`CLIENTS`]; `None` if a search failed.
+    pub searches_per_second: [Option<f64>; CLIENTS.len()],
     /// Mean nDCG@10 of a labelled collection.
     pub ndcg: Option<f64>,
     pub import: Import,
@@ -33,7 +33,8 @@ impl Figures {
         section.number("p50 ms, one client", self.p50_ms);
         section.number("p99 ms, one client", self.p99_ms);
         for (clients, rate) in CLIENTS.iter().zip(self.searches_per_second) {
-            section.named(format!("searches/s, {clients} clients"), rate);
+            let name = if *clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
+            section.named(format!("searches/s, {name}"), rate.unwrap_or(f64::NAN));
         }
         if let Some(ndcg) = self.ndcg {
             section.number("nDCG@10", ndcg);

@@ -29,7 +29,7 @@ fn row(text: &mut String, figures: &Figures, has_quality: bool) {
     let Figures { contender, p50_ms, p99_ms, .. } = figures;
     let _ = write!(text, "| {contender} | {p50_ms:.1}, {p99_ms:.1} ms |");
     for rate in figures.searches_per_second {
-        let _ = write!(text, " {} |", grouped(rate));
+        let _ = write!(text, " {} |", rate.map_or("failed".to_owned(), grouped));
     }
     if has_quality {
         let ndcg = figures.ndcg.map(|ndcg| format!("{ndcg:.3}")).unwrap_or_default();
@@ -64,7 +64,7 @@ pub mod tests {
             documents,
             p50_ms: 2.46,
             p99_ms: 12.0,
-            searches_per_second: [rate, 2.0 * rate, 2.5 * rate],
+            searches_per_second: [Some(rate), Some(2.0 * rate), (rate < 500.0).then_some(2.5 * rate)],
             ndcg,
             import: Import { rate: 1_234_567.0, disk_mb: 99.6 },
             memory_mb: 370.0,
@@ -87,7 +87,7 @@ pub mod tests {
                 "| | p50, p99 | searches/s, 1 | searches/s, 8 | searches/s, 64 | nDCG@10 | import | memory | disk |",
                 "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
                 "| embedded | 2.5, 12.0 ms | 400 | 800 | 1,000 | 0.567 | 1,234,567/s | 370 MB | 100 MB |",
-                "| raw | 2.5, 12.0 ms | 500 | 1,000 | 1,250 |  | 1,234,567/s | 370 MB | 100 MB |",
+                "| raw | 2.5, 12.0 ms | 500 | 1,000 | failed |  | 1,234,567/s | 370 MB | 100 MB |",
                 "",
             ]
         );

@@ -154,7 +154,9 @@ fn wait_until_indexed(installation: &Installation) -> anyhow::Result<()> {
     let begun = Instant::now();
     loop {
         check_interrupt()?;
-        let metrics = String::from_utf8(operations.get("/metrics")?)?;
+        // A connection may be closed between two polls.
+        let metrics = operations.get("/metrics").unwrap_or_default();
+        let metrics = String::from_utf8(metrics)?;
         let queued = ["retrieval_outbox_entries", "retrieval_embedding_jobs"].map(|name| gauge(&metrics, name));
         if queued.iter().all(|sum| *sum == Some(0.0)) {
             return Ok(());
