@@ -69,7 +69,7 @@ impl Watch {
         self.status = response.status().as_u16();
         if self.exchange.route().is_none() {
             let request = response.request();
-            self.path = request.match_pattern().map(|pattern| format!("{} {pattern}", request.method()));
+            self.path = request.match_pattern().map(|pattern| format!("{} {pattern}", known(request.method())));
         }
     }
 }

@@ -102,18 +102,22 @@ fn failures_and_unknown_paths_have_spans_without_text_of_callers() {
     assert_eq!(client.get("/v1/files/secret-name.txt").status, 404);
     assert_eq!(client.get("/secret-path").status, 404);
     assert_eq!(client.with_key(Some("rk_wrong")).get("/v1/files").status, 401);
+    assert_eq!(client.send("SECRETMETHOD", "/docs", &[], None).status, 405);
     assert_eq!(server.stop().code(), Some(0));
     let requests = collector.rest();
     assert!(requests.iter().all(|one| one.head.to_lowercase().contains("authorization: bearer collector-key\r\n")));
     let spans: Vec<Value> = requests.iter().flat_map(|request| request.spans()).collect();
-    for (name, status) in [("GET /v1/files/{name}", "404"), ("(unmatched)", "404"), ("GET /v1/files", "401")] {
+    for (name, status) in
+        [("GET /v1/files/{name}", "404"), ("(unmatched)", "404"), ("GET /v1/files", "401"), ("_OTHER /docs", "405")]
+    {
         let span = named(&spans, name);
         assert_eq!(attribute(span, "http.response.status_code"), &json!({ "intValue": status }));
         assert_eq!(span["status"], json!({}), "faults of clients are no failures of the service");
         assert!(span.get("parentSpanId").is_none());
     }
     let exported = Value::from(spans).to_string();
-    assert!(!exported.contains("secret") && !exported.contains("rk_wrong"), "{exported}");
+    let texts = ["secret", "SECRET", "rk_wrong"];
+    assert!(texts.iter().all(|text| !exported.contains(text)), "{exported}");
 }
 
 #[test]

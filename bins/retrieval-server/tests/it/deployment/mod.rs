@@ -42,8 +42,8 @@ fn document(file: &str) -> Value {
 
 /// Returns a settings file with the defaults, without its secrets, which are in files of the deployment.
 fn settings(toml: &str) -> Settings {
-    let is_secret = |line: &&str| !line.split('=').next().unwrap_or_default().trim().ends_with("_file");
-    let mut text: String = toml.lines().filter(is_secret).map(|line| format!("{line}\n")).collect();
+    let is_plain = |line: &&str| !line.split('=').next().unwrap_or_default().trim().ends_with("_file");
+    let mut text: String = toml.lines().filter(is_plain).map(|line| format!("{line}\n")).collect();
     // Not checked here, and required with this backend.
     text = text.replace("[rate_limit]\n", "[rate_limit]\nurl = \"redis://redis\"\n");
     let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
