@@ -24,6 +24,7 @@ mod rows;
 mod schema;
 mod search_details;
 mod server_time;
+mod shared_clock;
 mod types;
 mod visible;
 
@@ -52,8 +53,10 @@ pub use types::{Details, Strings};
 pub use visible::VisibleDocument;
 
 use std::future::Future;
+use std::sync::Arc;
 
 use backend::{Backend, postgres, sqlite};
+use shared_clock::SharedClock;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Handle to the database. Cheap to clone.
@@ -65,6 +68,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 pub struct Docstore {
     backend: Backend,
     runtime: Handle,
+    clock: Arc<SharedClock>,
 }
 
 impl Docstore {
@@ -84,7 +88,7 @@ impl Docstore {
             Location::Sqlite(path) => Backend::Sqlite(sqlite::Pools::open(path, connections)?),
             Location::Postgres(url) => Backend::Postgres(postgres::Pools::open(url, connections)?),
         };
-        Ok(Self { backend, runtime })
+        Ok(Self { backend, runtime, clock: Arc::default() })
     }
 
     /// Runs all pending migrations and returns their number.
