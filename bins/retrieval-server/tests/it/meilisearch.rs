@@ -3,76 +3,35 @@
 //! The tests are skipped without `ACCEPT_INDEX_URL` (and `ACCEPT_INDEX_KEY`); the summary of `cargo xtask test` reports
 //! that.
 
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server, until};
+use crate::support::{Client, Database, Line, Proxy, Server, until};
 
 on_both_databases!(lost_index_is_rebuilt, unreachable_meilisearch_fails_within_two_seconds);
 
-/// TCP proxy between the service and Meilisearch that can be disconnected.
-struct Proxy {
-    url: String,
+/// Proxy between the service and Meilisearch, with indexes of its own.
+struct Connection {
+    proxy: Proxy,
     upstream: String,
     key: Option<String>,
     prefix: String,
-    cut: Arc<AtomicBool>,
-    open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-impl Proxy {
-    fn start() -> Option<Self> {
+impl Connection {
+    fn open() -> Option<Self> {
         let upstream = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty())?;
         let key = std::env::var("ACCEPT_INDEX_KEY").ok().filter(|key| !key.is_empty());
-        let address = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (cut, open) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
-        let proxy = Self {
-            url,
-            upstream,
-            key,
-            prefix: format!("e2e-{}-", Uuid::new_v4().simple()),
-            cut: Arc::clone(&cut),
-            open: Arc::clone(&open),
-        };
-        std::thread::spawn(move || {
-            for client_side in listener.incoming().map_while(Result::ok) {
-                // While disconnected it accepts and stays silent, as an unreachable machine, instead of refusing.
-                let server_side = TcpStream::connect(&address);
-                if let (false, Ok(server_side)) = (cut.load(Ordering::SeqCst), server_side) {
-                    join(&client_side, &server_side);
-                    open.lock().unwrap().push(server_side);
-                }
-                open.lock().unwrap().push(client_side);
-            }
-        });
-        Some(proxy)
-    }
-
-    fn cut(&self) {
-        self.cut.store(true, Ordering::SeqCst);
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-
-    fn restore(&self) {
-        self.cut.store(false, Ordering::SeqCst);
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        let proxy = Proxy::start(upstream.trim_start_matches("http://").trim_end_matches('/'));
+        Some(Self { proxy, upstream, key, prefix: format!("e2e-{}-", Uuid::new_v4().simple()) })
     }
 
     fn server(&self, database: Database) -> Server {
         let settings = format!(
             "[index]\nbackend = \"meilisearch\"\nurl = {:?}\napi_key = {:?}\nprefix = {:?}\n",
-            self.url,
+            self.proxy.url(),
             self.key.as_deref().unwrap_or_default(),
             self.prefix
         );
@@ -90,20 +49,9 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.delete_indexes();
-    }
-}
-
-fn join(client_side: &TcpStream, server_side: &TcpStream) {
-    for (mut from, mut to) in [(client_side, server_side), (server_side, client_side)]
-        .map(|(a, b)| (a.try_clone().unwrap(), b.try_clone().unwrap()))
-    {
-        std::thread::spawn(move || {
-            let _ = std::io::copy(&mut from, &mut to);
-            let _ = to.shutdown(Shutdown::Write);
-        });
     }
 }
 
@@ -124,8 +72,8 @@ fn found(client: &Client) -> usize {
 }
 
 fn lost_index_is_rebuilt(database: Database) {
-    let Some(proxy) = Proxy::start() else { return };
-    let server = proxy.server(database);
+    let Some(connection) = Connection::open() else { return };
+    let server = connection.server(database);
     let client = fill(&server);
     assert_eq!(found(&client), 3);
     let exact = json!({ "filters": { "exact_match": true } });
@@ -135,7 +83,7 @@ fn lost_index_is_rebuilt(database: Database) {
     assert_eq!(rebuilt, [json!({ "index": "web", "documents": 2 })]);
     assert_eq!(found(&client), 3);
 
-    proxy.delete_indexes();
+    connection.delete_indexes();
     until("the lost index is rebuilt", Duration::from_secs(60), || {
         let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
         let reply = client.search("walrus", json!({ "scope": scope }));
@@ -151,16 +99,16 @@ fn lost_index_is_rebuilt(database: Database) {
 }
 
 fn unreachable_meilisearch_fails_within_two_seconds(database: Database) {
-    let Some(proxy) = Proxy::start() else { return };
-    let server = proxy.server(database);
+    let Some(connection) = Connection::open() else { return };
+    let server = connection.server(database);
     let client = fill(&server);
-    proxy.cut();
+    connection.proxy.set(Line::Silent);
     for _ in 0..2 {
         let started = Instant::now();
         client.search("walrus", json!({})).error(502, "provider_unavailable");
         assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
     }
-    proxy.restore();
+    connection.proxy.set(Line::Open);
     until("searches work again", Duration::from_secs(20), || {
         (client.search("walrus", json!({})).status == 200).then_some(())
     });

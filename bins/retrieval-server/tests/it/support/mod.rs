@@ -3,9 +3,13 @@
 mod client;
 mod database;
 pub mod files;
+pub mod instances;
 mod poll;
 mod ports;
+pub mod postgres;
 mod process;
+pub mod program;
+mod proxy;
 mod reply;
 mod server;
 
@@ -13,6 +17,7 @@ pub use client::{Client, put, put_chunked};
 pub use database::Database;
 pub use poll::until;
 pub use process::{Finished, SANDBOX, command, finish, run, signal_group, wait};
+pub use proxy::{Line, Proxy};
 pub use reply::Reply;
 pub use server::{Server, lines, uuid_of};
 pub use test_support::site::{Page, Site};
