@@ -23,7 +23,7 @@ use engine_tantivy::TantivyEngine;
 use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
 use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Scripted};
-use model::SystemClock;
+use model::{MonotonicClock, SystemClock};
 use models::generation::Generator;
 use models_http::{HttpGenerator, HttpGeneratorOptions, HttpReranker, HttpRerankerOptions};
 use rate_limit::{MemoryLimiter, RateLimiter};
@@ -64,6 +64,7 @@ pub async fn server_docstore(settings: &Settings) -> anyhow::Result<(Docstore, O
         }
         Location::Postgres(_) => {
             store.check_migrated().await?;
+            store.follow_server_clock().await?;
             Ok((store, None))
         }
     }
@@ -152,7 +153,7 @@ pub fn meilisearch(settings: &Settings) -> anyhow::Result<MeilisearchEngine> {
 }
 
 fn with_feeder(engine: Arc<dyn SearchEngine>, store: &Docstore, ownership: Ownership) -> Index {
-    let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), ownership, Arc::new(SystemClock)));
+    let feeder = Arc::new(Feeder::new(store.clone(), Arc::clone(&engine), ownership, store.clock()));
     Index { engine, feeder, ownership }
 }
 
@@ -372,7 +373,8 @@ pub fn research(
     Ok(Arc::new(Research::new(research::Parts {
         app: Arc::clone(app),
         store: store.clone(),
-        clock: Arc::new(SystemClock),
+        clock: store.clock(),
+        timer: Arc::new(MonotonicClock::default()),
         generator: generator(settings)?,
         webhooks: Arc::clone(webhooks),
         options,
@@ -491,7 +493,7 @@ const WEBHOOK_POLL: Duration = Duration::from_secs(1);
 pub fn webhook_worker(settings: &Settings, store: &Docstore, sender: &Arc<Sender>) -> Arc<Worker> {
     let timeout = Duration::from_millis(settings.webhooks.timeout_ms);
     let options = WorkerOptions { poll: WEBHOOK_POLL, timeout };
-    Arc::new(Worker::new(store.clone(), Arc::clone(sender), Arc::new(SystemClock), options))
+    Arc::new(Worker::new(store.clone(), Arc::clone(sender), store.clock(), options))
 }
 
 /// Returns the reader of web pages on demand.
@@ -503,7 +505,7 @@ pub fn pages(
 ) -> anyhow::Result<Arc<PageReader>> {
     let fetcher = fetcher(settings)?;
     let options = PageReaderOptions {
-        clock: Arc::new(SystemClock),
+        clock: store.clock(),
         compute: Compute::new(cores()),
         scripted,
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
@@ -535,7 +537,7 @@ pub fn runner(
     let _ = std::fs::remove_dir_all(&temp_dir);
     std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
     let options = RunnerOptions {
-        clock: Arc::new(SystemClock),
+        clock: store.clock(),
         // Half of the cores: searches come first.
         compute: Compute::new(cores().div_ceil(2)),
         parallel_files: cores() * 2,

@@ -8,7 +8,7 @@ use crawler::{Crawler, CrawlerOptions, CrawlerParts, PaceLimits};
 use docstore::Docstore;
 use extract_worker::{Extractor, WorkerPool};
 use ingest::Scripted;
-use model::{CrawlId, SystemClock};
+use model::CrawlId;
 use settings::Settings;
 use uuid::Uuid;
 
@@ -38,7 +38,7 @@ pub async fn crawler(
         fetcher: compose::fetcher(settings)?,
         extractor: Arc::clone(extractor) as Arc<dyn Extractor>,
         scripted,
-        clock: Arc::new(SystemClock),
+        clock: store.clock(),
         is_full: Arc::new(move || free_space.is_low()),
         token: compose::TOKEN.to_owned(),
         owner: format!("{}/{}/{}", machine(), std::process::id(), Uuid::new_v4()),

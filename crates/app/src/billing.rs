@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use docstore::{BalanceEntry, Docstore};
 use ingest::Supervisor;
-use model::{BalanceReason, Clock, ResearchId, SearchId};
+use model::{BalanceReason, Clock, ResearchId, SearchId, Timestamp};
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
@@ -60,8 +60,10 @@ impl App {
             return Ok(None);
         }
         let payment = Payment {
+            store: self.store.clone(),
             ledger: self.ledger.clone(),
             clock: Arc::clone(&self.clock),
+            paid_at: self.clock.now(),
             viewer: viewer.clone(),
             search_id,
             research_id,
@@ -70,7 +72,7 @@ impl App {
         };
         // A task of its own: if the caller leaves before the debit is stored, the charge is dropped here, which refunds it.
         let paying = async move {
-            let balance = payment.post(-payment.cents, BalanceReason::Search).await.map_err(not_charged)?;
+            let balance = payment.pay().await.map_err(not_charged)?;
             balance.map(|_| Charge(Some(payment))).ok_or(Error::InsufficientBalance)
         };
         let paying = self.runtime.spawn(paying.in_current_span());
@@ -90,10 +92,12 @@ fn not_charged(cause: impl std::error::Error + 'static) -> Error {
 #[must_use = "dropping a charge refunds it"]
 pub struct Charge(Option<Payment>);
 
-/// The parts of a ledger entry, and the means to post it.
+/// The parts of a ledger entry, and the means to post and refund it.
 struct Payment {
+    store: Docstore,
     ledger: Ledger,
     clock: Arc<dyn Clock>,
+    paid_at: Timestamp,
     viewer: Viewer,
     search_id: SearchId,
     /// Run that the search belongs to.
@@ -132,17 +136,20 @@ impl fmt::Debug for Charge {
 }
 
 impl Payment {
-    async fn post(&self, cents: i64, reason: BalanceReason) -> Result<Option<i64>> {
-        let Self { search_id, research_id, .. } = *self;
+    async fn pay(&self) -> Result<Option<i64>> {
+        let Self { search_id, research_id, cents, paid_at, .. } = *self;
         let search = Some(BilledSearch { search_id, research_id, identity: &self.viewer.identity });
-        let entry = accounts::balance_entry(self.viewer.organization_id, cents, reason, search, self.clock.now());
+        let organization_id = self.viewer.organization_id;
+        let entry = accounts::balance_entry(organization_id, -cents, BalanceReason::Search, search, paid_at);
         self.ledger.write(entry).await
     }
 
-    /// Refunds the search. A failure is logged.
+    /// Refunds the search, unless another process that took its run over has. A failure is logged.
     async fn refund(&self) {
-        if let Err(error) = self.post(self.cents, BalanceReason::Refund).await {
-            let (organization_id, search_id) = (self.viewer.organization_id, self.search_id);
+        let (organization_id, search_id) = (self.viewer.organization_id, self.search_id);
+        let now = self.clock.now();
+        let refunded = self.store.refund_searches(organization_id, vec![search_id], self.paid_at, now).await;
+        if let Err(error) = refunded {
             tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "refund failed");
         }
     }

@@ -91,6 +91,12 @@ impl Error {
         Error::Internal(source.into())
     }
 
+    /// Returns true if the database was unavailable.
+    pub fn is_database_outage(&self) -> bool {
+        let Error::Internal(source) = self else { return false };
+        matches!(source.downcast_ref::<StoreError>(), Some(StoreError::Unavailable(_)))
+    }
+
     /// Returns true if the request failed through no fault of the caller.
     pub fn is_server_fault(&self) -> bool {
         matches!(self, Error::Unavailable { .. } | Error::NoRetrieval | Error::Overloaded { .. } | Error::Internal(_))

@@ -1,6 +1,7 @@
 //! Work on the frontier: any number of instances, each on several hosts at a time.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use docstore::{Docstore, StoreError};
@@ -48,6 +49,20 @@ pub struct Crawler {
     owner: String,
     /// The only crawl to work on.
     only: Option<CrawlId>,
+    /// Hosts that this instance visits. A change of the clock may have ended their leases.
+    visited: Arc<Mutex<HashSet<String>>>,
+}
+
+/// Host that is visited, until dropped.
+struct Visited {
+    host: String,
+    all: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for Visited {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.host);
+    }
 }
 
 /// Parts that a crawler works with.
@@ -74,7 +89,7 @@ impl Crawler {
         counter!("retrieval_crawl_back_offs_total").increment(0);
         gauge!("retrieval_crawl_queue").set(0.0);
         let visitor = Arc::new(Visitor::new(fetcher, extractor, scripted, token));
-        Self { store, visitor, clock, is_full, options, owner, only }
+        Self { store, visitor, clock, is_full, options, owner, only, visited: Arc::default() }
     }
 
     /// Works on crawls until `stop`, then releases its hosts.
@@ -102,9 +117,10 @@ impl Crawler {
             let pause = match claimed {
                 Ok(Some(host)) => {
                     let session = self.session(stop.clone());
+                    let visited = self.visit(&host.host);
                     sessions.spawn(async move {
                         session.serve(host).await;
-                        drop(permit);
+                        drop((visited, permit));
                     });
                     continue;
                 }
@@ -138,6 +154,9 @@ impl Crawler {
     async fn claim(&self) -> Result<Option<docstore::CrawlHost>, StoreError> {
         let now = self.clock.now();
         for host in self.store.list_due_crawl_hosts(self.only, now, CANDIDATES).await? {
+            if self.visited().contains(&host) {
+                continue;
+            }
             let lease = now + self.options.lease;
             let claimed = self.store.claim_crawl_host(host, self.owner.clone(), now, lease).await?;
             if claimed.is_some() {
@@ -145,6 +164,15 @@ impl Crawler {
             }
         }
         Ok(None)
+    }
+
+    fn visit(&self, host: &str) -> Visited {
+        self.visited().insert(host.to_owned());
+        Visited { host: host.to_owned(), all: Arc::clone(&self.visited) }
+    }
+
+    fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.visited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Extends the leases, since one visit may take longer than a lease.

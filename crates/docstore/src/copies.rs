@@ -1,6 +1,7 @@
 //! Copies of SQLite databases, for backups.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use diesel::QueryableByName;
 use diesel::sql_types::{Nullable, Text};
@@ -26,7 +27,7 @@ impl Docstore {
     /// As [`Docstore::open`].
     pub fn open_copy(path: &Path) -> Result<Self> {
         let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
-        Ok(Self { backend: Backend::Sqlite(sqlite::Pools::open_copy(path)?), runtime })
+        Ok(Self { backend: Backend::Sqlite(sqlite::Pools::open_copy(path)?), runtime, clock: Arc::default() })
     }
 
     /// Writes a consistent copy of the SQLite database to a new file, while other connections read and write. The copy

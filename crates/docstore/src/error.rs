@@ -47,8 +47,11 @@ pub enum StoreError {
     Interrupted(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Message of SQLITE_BUSY, for which diesel has no error kind.
+/// Message of SQLITE_BUSY, for which diesel has no error kind: another process held the write lock for longer than `busy_timeout`.
 pub(crate) const SQLITE_BUSY: &str = "database is locked";
+/// Messages of conditions that pass: also a full disk, which fails writes to the database (SQLITE_FULL) or to its files beside it
+/// (SQLITE_IOERR).
+const SQLITE_TRANSIENT: [&str; 3] = [SQLITE_BUSY, "database or disk is full", "disk I/O error"];
 
 impl From<diesel::result::Error> for StoreError {
     fn from(error: diesel::result::Error) -> Self {
@@ -64,12 +67,15 @@ impl From<diesel::result::Error> for StoreError {
             {
                 StoreError::Unavailable(info.message().to_owned())
             }
+            // A standby that is not promoted yet, or a server that an administrator has closed for writes.
+            Diesel::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, info) => {
+                StoreError::Unavailable(info.message().to_owned())
+            }
             // PostgreSQL is shutting down or an administrator closed the connection; diesel does not expose the code.
             Diesel::DatabaseError(_, info) if info.message().starts_with("terminating connection") => {
                 StoreError::Unavailable(info.message().to_owned())
             }
-            // Another process held SQLite's write lock for longer than `busy_timeout`.
-            Diesel::DatabaseError(_, info) if info.message() == SQLITE_BUSY => {
+            Diesel::DatabaseError(_, info) if SQLITE_TRANSIENT.contains(&info.message()) => {
                 StoreError::Unavailable(info.message().to_owned())
             }
             Diesel::DeserializationError(error) => deserialization_error(error),

@@ -25,6 +25,7 @@ mod rows;
 mod schema;
 mod search_details;
 mod server_time;
+mod shared_clock;
 mod types;
 mod visible;
 
@@ -53,9 +54,11 @@ pub use types::{Details, Strings};
 pub use visible::VisibleDocument;
 
 use std::future::Future;
+use std::sync::Arc;
 
 pub use backend::PoolUsage;
 use backend::{Backend, postgres, sqlite};
+use shared_clock::SharedClock;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use trace_context::{ActiveSpan, SpanKind};
 
@@ -68,6 +71,7 @@ use trace_context::{ActiveSpan, SpanKind};
 pub struct Docstore {
     backend: Backend,
     runtime: Handle,
+    clock: Arc<SharedClock>,
 }
 
 impl Docstore {
@@ -87,7 +91,7 @@ impl Docstore {
             Location::Sqlite(path) => Backend::Sqlite(sqlite::Pools::open(path, connections)?),
             Location::Postgres(url) => Backend::Postgres(postgres::Pools::open(url, connections)?),
         };
-        Ok(Self { backend, runtime })
+        Ok(Self { backend, runtime, clock: Arc::default() })
     }
 
     /// Runs all pending migrations and returns their number.

@@ -402,8 +402,9 @@ operations! {
     /// Counts the research runs of all organizations in a status.
     read research::count_research(status: ResearchStatus) -> i64;
     /// Leases the next research run to `owner`: an abandoned one, else the oldest queued one of the organization with the
-    /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none.
-    write research_work::claim_research(owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;
+    /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none. Runs in `held` are in progress in this
+    /// process: not abandoned, even if a change of the clock has ended their leases.
+    write research_work::claim_research(owner: String, held: Vec<ResearchId>, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;
     /// Stores a step of a research run with its events and extends the lease. Returns false and stores nothing if another
     /// worker owns the run, or if it has ended.
     relaxed research_work::record_research_step(research_id: ResearchId, owner: String, step: ResearchStep, now: Timestamp, lease_expires_at: Timestamp) -> bool;

@@ -176,6 +176,9 @@ impl EngineIndex {
             .num_merge_threads(1)
             .build();
         let writer = self.index.writer_with_options(options)?;
+        // Files of a commit that was cut off, by a killed process or a full disk: the next commit would write files of the same names,
+        // and fail again and again.
+        writer.garbage_collect_files().wait()?;
         let mut policy = LogMergePolicy::default();
         // Most commits are small (one uploaded file, one fetched page). Each segment costs a lookup per term, so small
         // segments are merged early.

@@ -43,6 +43,11 @@ impl<K: Copy + Eq + Hash> Leases<K> {
         }
     }
 
+    /// Returns the runs in progress.
+    pub fn ids(&self) -> Vec<K> {
+        self.lock().keys().copied().collect()
+    }
+
     /// Stops the execution of a run, if it is in progress here.
     pub fn lose(&self, id: K) {
         if let Some(lease) = self.lock().get(&id) {

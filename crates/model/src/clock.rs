@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::Timestamp;
 
@@ -18,6 +18,22 @@ impl Clock for SystemClock {
             Ok(since) => Timestamp::UNIX_EPOCH + since,
             Err(before) => Timestamp::UNIX_EPOCH - before.duration(),
         }
+    }
+}
+
+/// A clock that measures durations: its times begin at the epoch, and changes of the system's clock do not move it.
+#[derive(Clone, Copy, Debug)]
+pub struct MonotonicClock(Instant);
+
+impl Default for MonotonicClock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH + self.0.elapsed()
     }
 }
 

@@ -15,7 +15,7 @@ mod timestamp;
 mod webhooks;
 
 pub use access::{AuditAction, KeyState, Scope};
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, ManualClock, MonotonicClock, SystemClock};
 pub use collection::{CaptureFormat, Collection, IndexName};
 pub use crawls::{CrawlStatus, CrawlUrlKind, CrawlUrlState};
 pub use feedback::FeedbackEvent;

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -34,6 +35,8 @@ pub enum Reply {
     Raw(Vec<u8>),
     /// The first bytes, and then the second ones again and again until the client leaves.
     Endless(Vec<u8>, Vec<u8>),
+    /// The first bytes, and then the second ones again and again with a pause, until the client leaves.
+    Drip(Vec<u8>, Vec<u8>, Duration),
     /// The first bytes, and then nothing until the client leaves.
     Trickle(Vec<u8>),
     /// Nothing, until the client leaves.
@@ -117,6 +120,13 @@ fn answer(
         Reply::Endless(first, again) => {
             stream.write_all(&first).ok()?;
             loop {
+                stream.write_all(&again).ok()?;
+            }
+        }
+        Reply::Drip(first, again, pause) => {
+            stream.write_all(&first).ok()?;
+            loop {
+                std::thread::sleep(pause);
                 stream.write_all(&again).ok()?;
             }
         }

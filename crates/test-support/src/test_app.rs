@@ -148,6 +148,7 @@ impl TestApp {
         let research = Research::new(research::Parts {
             app: Arc::clone(&app),
             store: store.clone(),
+            timer: Arc::clone(&clock),
             clock,
             generator: setup.generator,
             webhooks: sender,

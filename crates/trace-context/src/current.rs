@@ -63,6 +63,7 @@ mod tests {
     }
 
     #[tokio::test]
+    #[expect(clippy::async_yields_async, reason = "the work outlives what it was made in")]
     async fn carried_work_has_the_context_of_its_origin() {
         let context = TraceContext::start(Uuid::from_u128(7));
         let work = within(context.clone(), async { carried(async { current() }) }).await;

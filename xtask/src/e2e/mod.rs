@@ -1,11 +1,12 @@
 //! `cargo xtask e2e`: external tests of the built server. They are Schemathesis with the published contract, the
 //! MCP clients, clients of other services, the users' programs, the quickstart, the console in a browser and black-box acceptance folders. Our own
-//! end-to-end tests are Rust tests of the server.
+//! end-to-end tests are Rust tests of the server; those of faults are repeated here.
 
 mod acceptance;
 mod browser;
 mod clients;
 mod contract;
+mod faults;
 mod foreign;
 mod mcp;
 mod programs;
@@ -35,13 +36,19 @@ pub struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "release")]
     server: Option<PathBuf>,
     /// Test the console in Chromium, and nothing else
-    #[arg(long, conflicts_with = "path")]
+    #[arg(long, conflicts_with = "path", group = "repeated")]
     browser: bool,
+    /// Test faults of processes and services, and nothing else
+    #[arg(long, conflicts_with = "path", group = "repeated")]
+    faults: bool,
+    /// Only fault tests whose name begins with this, such as `research`; repeatable
+    #[arg(long, value_name = "NAME", requires = "faults")]
+    only: Vec<String>,
     /// Folder for pictures of the console's views
     #[arg(long, value_name = "DIR", requires = "browser")]
     screenshots: Option<PathBuf>,
-    /// Repetitions of the browser tests
-    #[arg(long, value_name = "N", requires = "browser", default_value_t = 1)]
+    /// Repetitions of the browser tests or the fault tests
+    #[arg(long, value_name = "N", requires = "repeated", default_value_t = 1)]
     rounds: u32,
     /// Arguments for pytest
     #[arg(last = true)]
@@ -57,6 +64,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     };
     if options.browser {
         return report(&browser::run(&server, options.rounds, options.screenshots.as_deref())?);
+    }
+    if options.faults {
+        return report(&faults::run(&server, options.rounds, &options.only)?);
     }
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let contract = contract::run(&server, &python)?;

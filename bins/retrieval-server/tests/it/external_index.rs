@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Proxy, Server, until};
+use crate::support::{Client, Line, Proxy, Server, until};
 
 fn fill(server: &Server) -> Client {
     let client = server.tenant("acme");
@@ -50,13 +50,13 @@ pub fn is_rebuilt_when_lost(server: &Server, delete: impl FnOnce()) {
 
 pub fn fails_within_two_seconds_while_unreachable(server: &Server, proxy: &Proxy) {
     let client = fill(server);
-    proxy.cut();
+    proxy.set(Line::Silent);
     for _ in 0..2 {
         let started = Instant::now();
         client.search("walrus", json!({})).error(502, "provider_unavailable");
         assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
     }
-    proxy.restore();
+    proxy.set(Line::Open);
     until("searches work again", Duration::from_secs(20), || {
         (client.search("walrus", json!({})).status == 200).then_some(())
     });

@@ -23,13 +23,14 @@ impl Index {
         let upstream = std::env::var("TEST_QDRANT_URL").ok().filter(|url| !url.is_empty())?;
         let key = std::env::var("TEST_QDRANT_KEY").ok().filter(|key| !key.is_empty());
         let prefix = format!("e2e-{}-", Uuid::new_v4().simple());
-        Some(Self { proxy: Proxy::start(&upstream), upstream, key, prefix })
+        let proxy = Proxy::start(upstream.trim_start_matches("http://").trim_end_matches('/'));
+        Some(Self { proxy, upstream, key, prefix })
     }
 
     fn server(&self, database: Database) -> Server {
         let settings = format!(
             "[index]\nbackend = \"qdrant\"\nurl = {:?}\napi_key = {:?}\nprefix = {:?}\n",
-            self.proxy.url,
+            self.proxy.url(),
             self.key.as_deref().unwrap_or_default(),
             self.prefix
         );

@@ -1,7 +1,6 @@
 //! Instances that only serve requests, and instances that only work.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -9,35 +8,12 @@ use serde_json::{Value, json};
 use test_support::crawl_site::CrawlSite;
 use uuid::Uuid;
 
+use crate::support::instances::{index, instance, store};
 use crate::support::{Client, Database, Page, Server, until};
 
 on_both_databases!(worker_does_what_the_api_leaves, api_and_worker_index_and_search);
 
 const DEADLINE: Duration = Duration::from_secs(60);
-const STORAGE_KEYS: &str = "access_key_id = \"probe\"\nsecret_access_key = \"probe-secret\"\n";
-
-/// Adds lines to the section `[storage]`.
-fn with_storage(server: &Server, lines: &str) {
-    let settings = fs::read_to_string(server.settings_file()).unwrap();
-    fs::write(server.settings_file(), settings.replace("[storage]\n", &format!("[storage]\n{lines}"))).unwrap();
-}
-
-/// Starts a server whose embedded store other instances use.
-fn store() -> Server {
-    let mut server = Server::prepare(Database::sqlite(), "[index]\nbackend = \"none\"\n");
-    with_storage(&server, STORAGE_KEYS);
-    server.resume();
-    server
-}
-
-/// Prepares an instance of a role that uses the objects of `store`.
-fn instance(database: Database, role: &'static str, store: &Server, sections: &str) -> Server {
-    let mut server = Server::prepare(database, sections);
-    let endpoint = format!("backend = \"s3\"\nendpoint = \"http://{}\"\n{STORAGE_KEYS}", store.storage_address());
-    with_storage(&server, &endpoint);
-    server.arguments = vec!["serve", "--role", role];
-    server
-}
 
 fn tasks(server: &Server) -> BTreeSet<String> {
     let ready = Client::new(&server.operations(), None, Uuid::nil()).get("/readyz").ok();
@@ -56,8 +32,8 @@ fn start(mut api: Server, mut worker: Server) -> (Server, Server) {
 fn worker_does_what_the_api_leaves(database: Database) {
     let store = store();
     let sections = "[index]\nbackend = \"none\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n";
-    let api = instance(database, "api", &store, sections);
-    let worker = instance(api.same_database(), "worker", &store, sections);
+    let api = instance(database, "api", &store.storage_address(), sections);
+    let worker = instance(api.same_database(), "worker", &store.storage_address(), sections);
     let (api, worker) = start(api, worker);
 
     assert_eq!(tasks(&api), ["usage_writer", "recorder", "ledger", "backlog"].map(str::to_owned).into());
@@ -81,15 +57,10 @@ fn worker_does_what_the_api_leaves(database: Database) {
 
 /// Skipped without a Meilisearch, as the tests in `meilisearch.rs`.
 fn api_and_worker_index_and_search(database: Database) {
-    let Some(url) = std::env::var("ACCEPT_INDEX_URL").ok().filter(|url| !url.is_empty()) else {
-        return println!("NOT RUN: ACCEPT_INDEX_URL is not set");
-    };
-    let key = std::env::var("ACCEPT_INDEX_KEY").unwrap_or_default();
-    let prefix = format!("e2e-{}-", Uuid::new_v4().simple());
-    let index = format!("[index]\nbackend = \"meilisearch\"\nurl = {url:?}\napi_key = {key:?}\nprefix = {prefix:?}\n");
+    let Some(index) = index(&Uuid::new_v4().simple().to_string()) else { return };
     let store = store();
-    let api = instance(database, "api", &store, &index);
-    let worker = instance(api.same_database(), "worker", &store, &index);
+    let api = instance(database, "api", &store.storage_address(), &index);
+    let worker = instance(api.same_database(), "worker", &store.storage_address(), &index);
     let (api, worker) = start(api, worker);
     assert!(tasks(&worker).is_superset(&["feeder", "runner", "research"].map(str::to_owned).into()));
 

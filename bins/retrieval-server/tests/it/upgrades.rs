@@ -1,9 +1,13 @@
-//! Databases of other versions.
+//! Databases of other versions, and instances of two versions side by side.
+
+use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
+use serde_json::json;
+use uuid::Uuid;
 
-use crate::support::{Database, Server};
+use crate::support::{Client, Database, Server, instances, until};
 
 fn execute(server: &Server, statements: &str) {
     let path = server.data_folder().join("retrieval.db");
@@ -42,4 +46,77 @@ fn command_does_not_migrate_under_a_running_server() {
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(server.command(&["migrate"]).object()["migrations_run"], 1);
     assert_eq!(server.command(&["migrate"]).object()["migrations_run"], 0);
+}
+
+/// An older release, for the tests of upgrades: the path of its `retrieval-server`.
+const OLD: &str = "RETRIEVAL_SERVER_OLD_BIN";
+
+/// Files of each round.
+const FILES: usize = 3;
+
+#[test]
+fn new_version_starts_beside_an_old_one() {
+    side_by_side(true);
+}
+
+#[test]
+fn old_version_starts_beside_a_new_one() {
+    side_by_side(false);
+}
+
+fn fill(client: &Client, round: &str) {
+    for n in 0..FILES {
+        client.upload(&format!("{round}-{n}.txt"), format!("The walrus {n} of {round} eats clams."));
+    }
+    assert_eq!(client.index()["state"], "completed");
+}
+
+/// Two instances of different versions over one database, store and index.
+fn side_by_side(old_first: bool) {
+    let Some(old_program) = std::env::var(OLD).ok().filter(|path| !path.is_empty()) else {
+        return println!("NOT RUN: {OLD} is not set");
+    };
+    let (Some(database), Some(index)) = (Database::postgres(), instances::index(&Uuid::new_v4().simple().to_string()))
+    else {
+        return;
+    };
+    let store = instances::store();
+    let mut old = instances::instance(database, "all", &store.storage_address(), &index);
+    old.program = Some(old_program.into());
+    let mut new = instances::instance(old.same_database(), "all", &store.storage_address(), &index);
+    if old_first {
+        old.command(&["migrate"]).object();
+        old.resume();
+        fill(&old.tenant("before"), "before");
+        new.command(&["migrate"]).object();
+        new.resume();
+    } else {
+        new.command(&["migrate"]).object();
+        new.resume();
+        // An older version refuses to start on tables that it does not know.
+        let checked = old.command(&["doctor", "--json"]);
+        if format!("{}{}", checked.stdout, checked.stderr).contains("newer version") {
+            let refused = old.command(&["serve"]);
+            assert_eq!(refused.code(), Some(1), "{refused:#?}");
+            return println!("the older version was refused, as documented");
+        }
+        old.resume();
+    }
+    let tenant = new.tenant("both");
+    let at_old = old.client(tenant.key.as_deref(), tenant.organization);
+    for (round, client) in [&tenant, &at_old, &tenant, &at_old].into_iter().enumerate() {
+        fill(client, &format!("round {round}"));
+        for reader in [&tenant, &at_old] {
+            let found = reader.search_workspace("walrus")["integration_results"]["total"].as_u64().unwrap() as usize;
+            assert_eq!(found, FILES * (round + 1), "both versions find what either has indexed");
+        }
+    }
+    let created = at_old
+        .post("/v1/research", &json!({ "query": "What does the walrus eat?", "scope": tenant.workspace_scope() }));
+    let id = created.json()["research_id"].as_str().unwrap().to_owned();
+    // The newer version takes over what the older one leaves.
+    old.kill();
+    until("the run ends", Duration::from_secs(60), || {
+        (tenant.get(&format!("/v1/research/{id}")).ok()["status"] == "completed").then_some(())
+    });
 }

@@ -102,7 +102,7 @@ impl App {
                 Err(elapsed) => Err(Error::Unavailable { backend: "search", source: elapsed.into() }),
             }
         };
-        Stage::FirstStage.try_measure(asking).await
+        Stage::Words.try_measure(asking).await
     }
 
     /// Looks up the terms of the engine's hits; documents whose terms are not cached are read and analysed. The docstore

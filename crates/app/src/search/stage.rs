@@ -12,7 +12,7 @@ const DURATION: &str = "retrieval_search_stage_duration_seconds";
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Stage {
     /// Answer of the engine to the words of the query.
-    FirstStage,
+    Words,
     /// Vector of the query, unless it is known.
     Embed,
     /// Answer of the engine to the vector.
@@ -33,7 +33,7 @@ pub(crate) enum Stage {
 
 impl Stage {
     const ALL: [Self; 10] = [
-        Stage::FirstStage,
+        Stage::Words,
         Stage::Embed,
         Stage::Semantic,
         Stage::Providers,
@@ -48,7 +48,7 @@ impl Stage {
     /// Returns the name in metrics, and the name of the span.
     fn names(self) -> (&'static str, &'static str) {
         match self {
-            Stage::FirstStage => ("first_stage", "search first_stage"),
+            Stage::Words => ("first_stage", "search first_stage"),
             Stage::Embed => ("embed", "search embed"),
             Stage::Semantic => ("semantic", "search semantic"),
             Stage::Providers => ("providers", "search providers"),

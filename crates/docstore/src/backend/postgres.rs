@@ -178,7 +178,12 @@ impl Pools {
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
         let mut connection = self.writer().await?;
-        connection.transaction(async move |connection| body(connection).await).await
+        let outcome = connection.transaction(async move |connection| body(connection).await).await;
+        if matches!(outcome, Err(StoreError::Unavailable(_))) {
+            // A server that has become a standby may keep its connections, which would reject all further writes.
+            drop(Object::take(connection));
+        }
+        outcome
     }
 
     /// Runs the body like [`write`](Self::write): the server's configuration decides on durability.

@@ -17,6 +17,7 @@ use crate::types::{Bind, Details, bind_all};
 pub async fn claim_research(
     connection: &mut Conn,
     owner: String,
+    held: Vec<ResearchId>,
     now: Timestamp,
     lease_expires_at: Timestamp,
 ) -> Result<Option<ClaimedResearch>> {
@@ -24,6 +25,7 @@ pub async fn claim_research(
         runs::table
             .filter(runs::status.eq(Bind(ResearchStatus::Running)))
             .filter(runs::lease_expires_at.le(Bind(now)))
+            .filter(runs::research_id.ne_all(bind_all(held)))
             .order(runs::created_at)
             .select(ResearchRun::as_select())
     )

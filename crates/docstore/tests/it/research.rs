@@ -55,7 +55,7 @@ async fn create(db: &Database, organization_id: OrganizationId, offset: i64) -> 
 }
 
 async fn claim(db: &Database, owner: &str, now: i64) -> Option<ClaimedResearch> {
-    db.claim_research(owner.to_owned(), at(now), at(now + 10)).await.unwrap()
+    db.claim_research(owner.to_owned(), Vec::new(), at(now), at(now + 10)).await.unwrap()
 }
 
 /// Returns the kinds of the events after a sequence.
@@ -112,7 +112,7 @@ async fn concurrent_claims_of_research_are_exclusive(db: Database) {
     let stores = [db.another_store(), db.another_store(), db.another_store()];
     let claiming = stores.iter().flat_map(|store| (0..4).map(move |_| store)).enumerate();
     let claiming = claiming.map(|(n, store)| async move {
-        let claimed = store.claim_research(format!("{n}"), at(5), at(15)).await.unwrap();
+        let claimed = store.claim_research(format!("{n}"), Vec::new(), at(5), at(15)).await.unwrap();
         claimed.map(|claimed| claimed.run.research_id)
     });
     let mut claimed: Vec<ResearchId> = futures_util::future::join_all(claiming).await.into_iter().flatten().collect();

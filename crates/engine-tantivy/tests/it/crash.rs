@@ -1,9 +1,10 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use engine::SearchEngine;
-use model::IndexName;
+use engine::{Change, SearchEngine};
+use model::{DocId, IndexName};
+use uuid::Uuid;
 
 use crate::{count, open, put, total};
 
@@ -50,4 +51,46 @@ async fn killed_process_keeps_last_commit() {
     assert_eq!(total(&engine, "valve").await, documents);
     engine.apply(IndexName::Web, vec![put(1_000_000, "brass")]).await.expect("a change after recovery");
     assert_eq!(count(&engine).await, documents + 1);
+}
+
+/// Replaces all `meta.json` files, which end a commit, by their contents from before it.
+fn undo_commit(before: &[(PathBuf, Vec<u8>)]) {
+    for (path, content) in before {
+        std::fs::write(path, content).expect("an older commit");
+    }
+}
+
+fn commits(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(commits(&path));
+        } else if path.ends_with("meta.json") {
+            found.push((path.clone(), std::fs::read(&path).expect("a commit")));
+        }
+    }
+    found
+}
+
+/// A killed process leaves the files of its commit, which the same commit writes again.
+#[tokio::test]
+async fn commit_that_was_cut_off_is_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    let batch = (0..10).map(|at| put(at, "copper pipes and valves")).collect();
+    engine.apply(IndexName::Web, batch).await.expect("the first commit");
+    drop(engine);
+    let change = || vec![put(1, "brass"), Change::Remove { doc_id: DocId(Uuid::from_u128(2)) }];
+    for _ in 0..3 {
+        let before = commits(folder.path());
+        let engine = open(folder.path());
+        engine.apply(IndexName::Web, change()).await.expect("the second commit");
+        drop(engine);
+        undo_commit(&before);
+    }
+    let engine = open(folder.path());
+    assert_eq!(count(&engine).await, 10, "the second commit did not happen");
+    engine.apply(IndexName::Web, change()).await.expect("the second commit, once more");
+    assert_eq!((count(&engine).await, total(&engine, "brass").await), (9, 1));
 }

@@ -233,9 +233,9 @@ fn is_transient(error: &RunError) -> bool {
     match error {
         RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
         RunError::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict),
-        RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::TempFile(_) | RunError::Panicked => {
-            false
-        }
+        // The disk may be freed.
+        RunError::TempFile(error) => error.kind() == std::io::ErrorKind::StorageFull,
+        RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::Panicked => false,
     }
 }
 

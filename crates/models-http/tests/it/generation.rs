@@ -178,13 +178,27 @@ async fn lost_endpoint_is_skipped() {
 #[tokio::test]
 async fn endpoints_that_never_end_are_left_at_the_deadline() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
-    let endless = b"HTTP/1.1 503 No\r\nContent-Type: text/html\r\n\r\n".to_vec();
-    for reply in [Reply::Silence, Reply::Trickle(head.into()), Reply::Trickle(endless)] {
+    let failure = b"HTTP/1.1 503 No\r\nContent-Type: text/html\r\n\r\n".to_vec();
+    // Each piece comes in time; all of them never end.
+    let drip = |first: &[u8], again: &[u8]| Reply::Drip(first.to_vec(), again.to_vec(), Duration::from_millis(10));
+    for reply in [
+        Reply::Silence,
+        Reply::Trickle(head.into()),
+        Reply::Trickle(failure.clone()),
+        drip(head.as_bytes(), b" "),
+        drip(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+        drip(&failure, b"x"),
+        drip(b"HTTP/1.1 200 OK\r\nX-Long: ", b"x"),
+        drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        Reply::Endless(Vec::new(), b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)),
+    ] {
         let script = reply.clone();
         let endpoint = ChatEndpoint::start(move |_, _| script.clone());
         let generator = impatient(&endpoint);
+        let started = Instant::now();
         let outcome = generator.generate(&prompt()).await;
         assert!(matches!(outcome, Err(ModelError::Timeout)), "{reply:?}: {outcome:?}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{reply:?}: {:?}", started.elapsed());
         assert!(matches!(generator.generate(&prompt()).await, Err(ModelError::CoolingDown)));
     }
 }
@@ -205,6 +219,24 @@ async fn senseless_answers_are_typed_errors() {
         let outcome = generator(&endpoint).generate(&prompt()).await;
         assert!(matches!(outcome, Err(ModelError::InvalidResponse(_))), "{outcome:?}");
         assert_eq!(endpoint.requests().len(), 1, "it is not retried");
+    }
+}
+
+#[tokio::test]
+async fn endless_headers_and_failures_end_the_call() {
+    let header = b"X-More: x\r\n".repeat(1_000);
+    let failure = b"HTTP/1.1 500 No\r\nContent-Type: text/html\r\n\r\n".to_vec();
+    for reply in [
+        Reply::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), header),
+        Reply::Endless(failure, vec![b'x'; 1 << 16]),
+        Reply::Endless(b"HTTP/1.1 200 ".to_vec(), vec![b'x'; 1 << 16]),
+    ] {
+        let script = reply.clone();
+        let endpoint = ChatEndpoint::start(move |_, _| script.clone());
+        let started = Instant::now();
+        let outcome = generator(&endpoint).generate(&prompt()).await;
+        assert!(matches!(outcome, Err(ModelError::Unreachable(_) | ModelError::Status(500))), "{outcome:?}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }
 

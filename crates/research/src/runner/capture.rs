@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use app::documents::{ContentFormat, Include, Range, ReadOutcome, ReadRequest, Selection, Target};
-use app::{Deadline, Viewer, Work};
+use app::{Deadline, Error, Viewer, Work};
 use futures_util::future::join_all;
 use model::{CaptureId, DocId};
 use retrieval_core::chars;
 
+use super::step::OUTAGE_DELAY;
 use crate::engine::{Check, CitationCheck, verify};
 use crate::runs::Research;
 
@@ -84,10 +85,18 @@ impl Research {
         passages.iter().any(|passage| passage.text.contains(&citation.quote)).then_some(presumed)
     }
 
-    /// Reads stored content; `None` unless it is of this capture.
+    /// Reads stored content; `None` unless it is of this capture. Waits for a busy server and for the database: captures that cannot be
+    /// read now are not gone.
     async fn stored(&self, viewer: &Viewer, capture_id: CaptureId, request: ReadRequest) -> Option<ReadOutcome> {
-        let reading = self.app.within_share(viewer, Work::Read, self.app.read_document(viewer, request));
-        let read = reading.await.ok()?;
+        let read = loop {
+            let reading = self.app.read_document(viewer, request.clone());
+            match self.app.within_share(viewer, Work::Read, reading).await {
+                Err(error) if error.is_database_outage() || matches!(error, Error::Overloaded { .. }) => {
+                    tokio::time::sleep(OUTAGE_DELAY).await;
+                }
+                outcome => break outcome.ok()?,
+            }
+        };
         let is_same = read.capture.as_ref().is_some_and(|capture| capture.capture_id == capture_id);
         is_same.then_some(read)
     }

@@ -6,6 +6,7 @@ use app::{Charge, Identity, Viewer};
 use docstore::{ClaimedResearch, Details, NewResearchEvent, ResearchRun, ResearchStep, StoreError};
 use model::{ApiKeyId, SearchId};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Stopped;
@@ -22,6 +23,9 @@ impl Research {
     /// Executes a claimed run to its end.
     pub(super) async fn drive(&self, claimed: &ClaimedResearch, owner: &str) -> Result<(), Stopped> {
         let run = &claimed.run;
+        if run.attempts > 1 || !claimed.state.is_empty() {
+            self.refund_unstored(run).await?;
+        }
         if run.attempts > MAX_ATTEMPTS {
             return self.interrupt_run(run, owner).await;
         }
@@ -31,11 +35,10 @@ impl Research {
             stored => serde_json::from_str(stored).map_err(Stopped::Unreadable)?,
         };
         let viewer = self.viewer(run).await?;
-        if run.attempts > 1 || !claimed.state.is_empty() {
-            self.refund_unstored(run).await?;
-        }
-        let started_at = run.started_at.unwrap_or(run.created_at);
-        let elapsed = || self.clock.now().since(started_at);
+        // The time of former attempts and between them. From here on a change of the clock uses up no budget.
+        let before = self.clock.now().since(run.started_at.unwrap_or(run.created_at));
+        let claimed_at = self.timer.now();
+        let elapsed = || before + self.timer.now().since(claimed_at);
         let mut assignment = state.assignment(&request);
         let mut step = state.engine.next(&assignment, elapsed());
         let mut events = Vec::new();
@@ -73,6 +76,10 @@ impl Research {
         let Step::Finish(ending) = step else { return Ok(()) };
         self.finish(run, owner, &state, ending, events).await?;
         charges.into_iter().for_each(Charge::keep);
+        if viewer.billed {
+            // Debits whose outcome was unknown in an outage of the database. If this fails, the sweep for lost searches refunds them.
+            let _ = self.refund_unstored(run).await;
+        }
         Ok(())
     }
 
@@ -129,10 +136,10 @@ impl Research {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let end = tokio::time::Instant::now() + self.options.lease / 2;
+        let end = Instant::now() + self.options.lease / 2;
         loop {
             match write().await {
-                Err(StoreError::Unavailable(why)) if tokio::time::Instant::now() < end => {
+                Err(StoreError::Unavailable(why)) if Instant::now() < end => {
                     tracing::warn!(why, "storing a research run failed, retrying");
                     tokio::time::sleep(RETRY_DELAY).await;
                 }

@@ -78,7 +78,7 @@ impl Research {
     async fn claim(&self) -> Option<(ClaimedResearch, String)> {
         let owner = Uuid::new_v4().to_string();
         let now = self.clock.now();
-        match self.store.claim_research(owner.clone(), now, now + self.options.lease).await {
+        match self.store.claim_research(owner.clone(), self.leases.ids(), now, now + self.options.lease).await {
             Ok(claimed) => claimed.map(|claimed| (claimed, owner)),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "claiming a research run failed, retrying");

@@ -16,6 +16,10 @@ use crate::runs::{Research, StoredRequest};
 
 /// Times that a search or read is repeated while the server is busy.
 const BUSY_RETRIES: usize = 3;
+/// Longest time for which a search or read waits for the database.
+const OUTAGE: Duration = Duration::from_secs(30);
+/// Delay before a search or read is repeated during an outage of the database.
+pub(super) const OUTAGE_DELAY: Duration = Duration::from_millis(500);
 /// Passages of a document that is read.
 const PASSAGES: usize = 6;
 /// Longest time of one read, with the fetch of a page.
@@ -145,16 +149,22 @@ impl Research {
     }
 }
 
-/// Does the work within the time, and again while the server is busy.
+/// Does the work within the time, and again while the server is busy or the database is unavailable.
 async fn busy_retries<T, F>(time: Duration, work: impl Fn() -> F) -> app::Result<T>
 where
     F: Future<Output = app::Result<T>>,
 {
     let end = Instant::now() + time;
-    for _ in 0..BUSY_RETRIES {
+    let outage_end = end.min(Instant::now() + OUTAGE);
+    let mut retries = 0;
+    while retries < BUSY_RETRIES {
         match timeout_at(end, work()).await {
             Ok(Err(Error::Overloaded { retry_after, .. })) if Instant::now() + retry_after < end => {
+                retries += 1;
                 tokio::time::sleep(retry_after).await;
+            }
+            Ok(Err(error)) if error.is_database_outage() && Instant::now() + OUTAGE_DELAY < outage_end => {
+                tokio::time::sleep(OUTAGE_DELAY).await;
             }
             Ok(outcome) => return outcome,
             Err(_) => break,

@@ -38,6 +38,8 @@ pub struct Parts {
     pub app: Arc<App>,
     pub store: Docstore,
     pub clock: Arc<dyn Clock>,
+    /// Measures the time of runs; changes of the wall clock do not move it.
+    pub timer: Arc<dyn Clock>,
     /// `None`: reports are extractive.
     pub generator: Option<Arc<dyn Generator>>,
     /// Checks the addresses of runs.
@@ -86,6 +88,7 @@ pub struct Research {
     pub(crate) app: Arc<App>,
     pub(crate) store: Docstore,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) timer: Arc<dyn Clock>,
     pub(crate) generator: Option<Arc<dyn Generator>>,
     pub(crate) webhooks: Arc<Sender>,
     pub(crate) options: Options,
@@ -98,11 +101,12 @@ pub struct Research {
 
 impl Research {
     pub fn new(parts: Parts) -> Self {
-        let Parts { app, store, clock, generator, webhooks, options } = parts;
+        let Parts { app, store, clock, timer, generator, webhooks, options } = parts;
         Self {
             app,
             store,
             clock,
+            timer,
             generator,
             webhooks,
             options,

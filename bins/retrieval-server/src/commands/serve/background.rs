@@ -6,7 +6,6 @@ use blobs::BlobStore;
 use docstore::Docstore;
 use extract_worker::WorkerPool;
 use ingest::{EmbeddingWorker, Ownership, Runner, Scripted, Supervisor};
-use model::SystemClock;
 use models::embedding::Embedder;
 use research::Research;
 use settings::Settings;
@@ -55,7 +54,7 @@ impl Background<'_> {
     /// Makes the indexes use the vectors of the model, and embeds documents; without a model, the indexes use no vectors.
     pub async fn embed(&mut self, shared: &Shared<'_>, embedder: Option<&Arc<dyn Embedder>>) -> anyhow::Result<()> {
         let Some(embedder) = embedder else { return Ok(ingest::embed::use_model(shared.store, None).await?) };
-        let worker = EmbeddingWorker::new(shared.store.clone(), Arc::clone(embedder), Arc::new(SystemClock));
+        let worker = EmbeddingWorker::new(shared.store.clone(), Arc::clone(embedder), shared.store.clock());
         worker.adopt().await?;
         let worker = Arc::new(worker);
         self.spawn("embedding", move |stop| Arc::clone(&worker).work(stop));

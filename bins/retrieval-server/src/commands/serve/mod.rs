@@ -103,8 +103,8 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     host_checks.extend(browser.host_check());
     host_checks.extend(embedder.as_ref().map(embedder::host_check));
     let app = Arc::new(App::new(Parts {
+        clock: store.clock(),
         store: store.clone(),
-        clock: Arc::new(SystemClock),
         blobs,
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
@@ -123,7 +123,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
         options: options(&settings),
     }));
     let research = compose::research(&settings, &app, &store, &webhooks)?;
-    if role.works() && index.is_some() {
+    if role.works() {
         let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
         background.research(&research);
     }

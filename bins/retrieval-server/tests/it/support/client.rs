@@ -1,6 +1,6 @@
 //! An API client of one organization, and uploads to storage.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -60,6 +60,19 @@ impl Client {
             None => self.agent.run(request.body(()).unwrap()),
         };
         Reply::new(sent.unwrap_or_else(|error| panic!("{method} {path}: {error}")))
+    }
+
+    /// Sends a `GET` request. Returns the lines of the response as they come, until it ends or is cut.
+    pub fn lines(&self, path: &str, headers: &[(&str, &str)]) -> impl Iterator<Item = String> + use<> {
+        let mut request = self.agent.get(format!("{}{path}", self.base));
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.call().unwrap_or_else(|error| panic!("GET {path}: {error}"));
+        BufReader::new(response.into_body().into_reader()).lines().map_while(Result::ok)
     }
 
     /// Sends a request and disconnects after `pause` without reading the response.

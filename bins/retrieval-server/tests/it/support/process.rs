@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -28,7 +28,12 @@ pub const SANDBOX: &str = "RETRIEVAL__EXTRACT__SANDBOX";
 /// Returns a command of the program without settings from the environment. It gets its own process group, so that signals
 /// reach its workers too.
 pub fn command() -> Command {
-    without_settings(Command::new(program()))
+    command_of(&program())
+}
+
+/// Returns a command like [`command`] of another program.
+pub fn command_of(program: &Path) -> Command {
+    without_settings(Command::new(program))
 }
 
 fn without_settings(mut command: Command) -> Command {

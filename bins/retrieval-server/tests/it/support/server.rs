@@ -31,6 +31,10 @@ pub struct Server {
     pub arguments: Vec<&'static str>,
     /// Limit of the file descriptors of the server process and of commands.
     pub descriptors: Option<u64>,
+    /// Program of the server process and of commands, instead of the one under test.
+    pub program: Option<PathBuf>,
+    /// Variables of the server process and of commands.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Server {
@@ -53,7 +57,16 @@ impl Server {
     pub fn prepare(database: Database, sections: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("retrieval-server-test-").tempdir().unwrap();
         let ports = Ports::reserve();
-        let server = Self { child: None, folder, ports, database, arguments: vec!["serve"], descriptors: None };
+        let server = Self {
+            child: None,
+            folder,
+            ports,
+            database,
+            arguments: vec!["serve"],
+            descriptors: None,
+            program: None,
+            environment: vec![],
+        };
         let Ports { api, operations, storage, .. } = server.ports;
         let settings = format!(
             "data_dir = {data:?}\n\
@@ -98,6 +111,12 @@ impl Server {
     #[track_caller]
     pub fn resume(&mut self) {
         self.spawn();
+        self.wait();
+    }
+
+    /// Waits until a started process is ready.
+    #[track_caller]
+    pub fn wait(&mut self) {
         let operations = self.operations();
         until("the server is ready", START_DEADLINE, || {
             if let Some(status) = self.child.as_mut().and_then(|child| child.try_wait().unwrap()) {
@@ -121,7 +140,13 @@ impl Server {
     }
 
     fn process(&self) -> Command {
-        self.descriptors.map_or_else(process::command, process::command_with_descriptors)
+        let mut command = match (&self.program, self.descriptors) {
+            (Some(program), _) => process::command_of(program),
+            (None, Some(limit)) => process::command_with_descriptors(limit),
+            (None, None) => process::command(),
+        };
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
     }
 
     /// Returns the base URL of the internal listener.
@@ -248,7 +273,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
         if std::thread::panicking() {
-            let log = self.log();
+            // Polls of the test would fill it.
+            let log = self.log().lines().filter(|line| !line.contains("INFO request ")).collect::<Vec<_>>().join("\n");
             let tail: String = log.chars().rev().take(LOG_TAIL).collect::<Vec<_>>().into_iter().rev().collect();
             eprintln!("--- end of the server log ---\n{tail}\n---");
         }

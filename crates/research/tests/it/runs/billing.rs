@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use app::Error;
 use model::{BalanceReason, ResearchStatus, ResearchStop};
 use test_support::{EngineFault, Setup, until};
@@ -57,7 +59,7 @@ async fn search_of_a_killed_worker_is_paid_once() {
     // A killed process refunds nothing, unlike a dropped search.
     let (store, clock) = (&world.app.store, &world.app.clock);
     let now = model::Clock::now(clock.as_ref());
-    let claimed = store.claim_research("dead".to_owned(), now, now).await.unwrap().unwrap();
+    let claimed = store.claim_research("dead".to_owned(), Vec::new(), now, now).await.unwrap().unwrap();
     let lost = docstore::BalanceEntry {
         id: uuid::Uuid::new_v4().into(),
         organization_id: world.tenant.organization_id,
@@ -74,6 +76,48 @@ async fn search_of_a_killed_worker_is_paid_once() {
     let run = world.ended(id).await;
     worker.kill().await;
     assert_eq!(world.app.balance(&world.tenant).await, 1_000 - 3 * i64::from(run.searches));
+}
+
+/// Both workers refund the first search: the one that takes the run over, and the one that finds out.
+#[tokio::test]
+async fn search_of_a_worker_that_lost_its_run_is_refunded_once() {
+    let world = billed(1_000).await;
+    world.app.engine.hold();
+    let id = world.create(quick(QUESTION)).await;
+    let slow = Worker::start(&world.another());
+    world.app.engine.reached(1).await;
+    world.app.clock.advance(Duration::from_secs(16));
+    let other = Worker::start(&world.another());
+    world.app.engine.reached(2).await;
+    world.app.engine.release();
+    let run = world.ended(id).await;
+    other.kill().await;
+    slow.kill().await;
+    let paid = || async {
+        let entries = world.app.store.list_balance_entries(world.tenant.organization_id, None, 1_000).await.unwrap();
+        let of_run = entries.iter().filter(|entry| entry.research_id == Some(id));
+        of_run.map(|entry| entry.cents).collect::<Vec<i64>>()
+    };
+    until("the first search is refunded", async || paid().await.contains(&3).then_some(())).await;
+    let entries = paid().await;
+    assert_eq!(entries.iter().filter(|cents| **cents > 0).count(), 1, "{entries:?}");
+    assert_eq!(entries.iter().sum::<i64>(), -3 * i64::from(run.searches), "{entries:?}");
+}
+
+/// A change of the clock ends the lease of a run that goes on.
+#[tokio::test]
+async fn worker_does_not_take_its_own_run_over() {
+    let world = billed(1_000).await;
+    world.app.engine.hold();
+    let id = world.create(quick(QUESTION)).await;
+    let worker = Worker::start(&world.another());
+    world.app.engine.reached(1).await;
+    let (store, now) = (&world.app.store, model::Clock::now(world.app.clock.as_ref()) + Duration::from_secs(3_600));
+    let claimed = store.claim_research("same process".to_owned(), vec![id], now, now).await.unwrap();
+    assert!(claimed.is_none());
+    assert!(store.claim_research("another".to_owned(), Vec::new(), now, now).await.unwrap().is_some());
+    world.app.engine.release();
+    worker.kill().await;
 }
 
 #[tokio::test]

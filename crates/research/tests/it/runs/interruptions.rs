@@ -105,7 +105,7 @@ async fn run_that_kills_its_workers_ends_as_interrupted() {
     let id = world.create(quick(QUESTION)).await;
     for attempt in 0..4 {
         let now = world.app.clock.now();
-        let claimed = world.app.store.claim_research(format!("worker {attempt}"), now, now).await.unwrap();
+        let claimed = world.app.store.claim_research(format!("worker {attempt}"), Vec::new(), now, now).await.unwrap();
         assert_eq!(claimed.unwrap().run.attempts, attempt + 1);
         world.app.clock.advance(LATER);
     }
@@ -149,7 +149,14 @@ async fn organizations_take_turns() {
     let mut claimed = Vec::new();
     for n in 0..4 {
         let now = world.app.clock.now();
-        let run = world.app.store.claim_research(format!("worker {n}"), now, now + LATER).await.unwrap().unwrap().run;
+        let run = world
+            .app
+            .store
+            .claim_research(format!("worker {n}"), Vec::new(), now, now + LATER)
+            .await
+            .unwrap()
+            .unwrap()
+            .run;
         claimed.push(run.organization_id);
     }
     let (ours, theirs) = (world.tenant.organization_id, other.organization_id);

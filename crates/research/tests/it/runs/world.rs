@@ -92,6 +92,7 @@ impl World {
             app: Arc::clone(&self.app.app),
             store: self.app.store.clone(),
             clock: Arc::clone(&self.app.clock) as Arc<dyn Clock>,
+            timer: Arc::clone(&self.app.clock) as Arc<dyn Clock>,
             generator: None,
             webhooks: sender(),
             options: options(),

@@ -1,4 +1,4 @@
-//! Processes killed or stopped during an indexing run or an import.
+//! Processes killed or stopped during indexing runs and imports.
 
 use std::time::Duration;
 
