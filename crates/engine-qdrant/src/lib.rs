@@ -147,10 +147,6 @@ impl SearchEngine for QdrantEngine {
         Ok(FirstStageResponse { hits, total, unknown_values, statistics })
     }
 
-    fn candidate_limit(&self, results: usize) -> usize {
-        (2 * results).max(64)
-    }
-
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
         vectors::search(&self.nodes, &self.options, request).await
     }

@@ -25,7 +25,8 @@ use crate::scope_statistics::ScopeStatistics;
 /// Number of documents requested beyond the limit: the server breaks ties by its own order.
 const SPARE: usize = 64;
 
-/// Sum of document frequencies up to which matches are counted exactly. Beyond, the server estimates their number.
+/// Sum of document frequencies up to which matches of words are counted exactly. Beyond, the server estimates their number.
+/// Phrases are always counted: the server reads the list of their rarest token.
 const MAX_COUNTED: u64 = 50_000;
 
 /// Results of a search.
@@ -68,7 +69,8 @@ pub async fn search(
         }
         let matching = terms.phrases.is_none().then(|| matching.clone());
         let conditions = conditions.iter().cloned().chain(matching).collect();
-        count_about(nodes, collection, conditions, expected <= MAX_COUNTED).await.map(Some)
+        let is_exact = terms.phrases.is_some() || expected <= MAX_COUNTED;
+        count_about(nodes, collection, conditions, is_exact).await.map(Some)
     };
     let (batches, counted, unknown_values) = tokio::try_join!(
         query_batch(nodes, collection, &queries),
