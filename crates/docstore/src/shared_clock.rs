@@ -93,6 +93,8 @@ async fn follow(clock: Weak<SharedClock>, store: Docstore) {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
     use super::*;
 
     const SERVER: Timestamp = Timestamp::from_millis(1_800_000_000_000);

@@ -5,7 +5,7 @@ use metrics::counter;
 
 /// Makes the warnings of searches and documents known to the first scrape.
 pub(crate) fn register() {
-    let codes = openapi::operations::all().into_iter().flat_map(|spec| spec.warnings);
+    let codes = openapi::operations::all().flat_map(|spec| spec.warnings);
     codes.for_each(|code| count(*code, 0));
 }
 
