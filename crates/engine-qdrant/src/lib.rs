@@ -2,6 +2,7 @@
 
 mod changes;
 mod collections;
+mod counts;
 mod document;
 mod error;
 mod filter;
@@ -26,9 +27,10 @@ use engine::{
 use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
 
+use crate::counts::count;
 use crate::nodes::Nodes;
 use crate::scope_statistics::{ScopeCache, ScopeStatistics};
-use crate::search::{Matches, count};
+use crate::search::Matches;
 
 #[derive(Clone)]
 pub struct QdrantOptions {

@@ -12,10 +12,10 @@ use qdrant_client::qdrant::facet_value::Variant;
 use qdrant_client::qdrant::{FacetCounts, FacetHit, Filter};
 use retrieval_core::analysis::Language;
 
+use crate::counts::count;
 use crate::document::field;
 use crate::filter;
 use crate::nodes::{Call, Nodes};
-use crate::search::count;
 
 /// Document frequencies by stem. Missing stems were not counted.
 pub type Counts = BTreeMap<String, u64>;

@@ -8,13 +8,12 @@ use futures_util::future::try_join_all;
 use model::DocId;
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::point_id::PointIdOptions;
-use qdrant_client::qdrant::{
-    Condition, CountPoints, Filter, Query, QueryBatchPoints, QueryPoints, ScoredPoint, VectorInput,
-};
+use qdrant_client::qdrant::{Condition, Filter, Query, QueryBatchPoints, QueryPoints, ScoredPoint, VectorInput};
 use retrieval_core::analysis::QueryTerm;
 use retrieval_core::bm25::single as bm25;
 use uuid::Uuid;
 
+use crate::counts::{count, count_about};
 use crate::document::TERMS;
 use crate::error::unavailable;
 use crate::filter::{self, WithoutValue};
@@ -153,28 +152,6 @@ async fn count_unknown(
         *(without.count)(&mut unknown) = documents;
     }
     Ok(unknown)
-}
-
-/// Counts the documents that meet all conditions.
-pub async fn count(nodes: &Nodes, collection: &str, conditions: Vec<Condition>) -> Result<u64, EngineError> {
-    count_about(nodes, collection, conditions, true).await
-}
-
-async fn count_about(
-    nodes: &Nodes,
-    collection: &str,
-    conditions: Vec<Condition>,
-    exact: bool,
-) -> Result<u64, EngineError> {
-    let request = &CountPoints {
-        collection_name: collection.to_owned(),
-        filter: Some(Filter::must(conditions)),
-        exact: Some(exact),
-        ..CountPoints::default()
-    };
-    let count = |client: Qdrant| async move { client.count(request.clone()).await };
-    let response = nodes.call("counting documents", Call::Read, count).await?;
-    Ok(response.result.map_or(0, |result| result.count))
 }
 
 /// Returns the id of a document from that of its point.

@@ -7,10 +7,10 @@ use engine::{EngineError, FirstStageRequest};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use retrieval_core::analysis::Language;
 
+use crate::counts::count;
 use crate::filter;
 use crate::nodes::Nodes;
 use crate::scope_statistics::{Counts, ScopeStatistics};
-use crate::search::count;
 
 /// Maximum number of stems counted per request. The longest are kept, which are mostly the rarest.
 const MAX_COUNTED: usize = 1024;
