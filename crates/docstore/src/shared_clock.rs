@@ -57,6 +57,8 @@ impl Docstore {
     /// Makes the clock follow that of a PostgreSQL server from now on: instances whose own clocks differ would take each other's
     /// leases for expired. Does nothing for SQLite.
     pub async fn follow_server_clock(&self) -> Result<()> {
+        // The first comparison is taken over whatever it took, so it must not include the time of connecting.
+        self.server_time().await?;
         if !self.compare_clocks().await? {
             return Ok(());
         }

@@ -53,21 +53,24 @@ async fn killed_process_keeps_last_commit() {
     assert_eq!(count(&engine).await, documents + 1);
 }
 
-/// Replaces all `meta.json` files, which end a commit, by their contents from before it.
+/// Undoes a commit as a kill just before its end does: brings back the older `meta.json` files, which end a commit, and the files
+/// that only they name. Files of the commit stay.
 fn undo_commit(before: &[(PathBuf, Vec<u8>)]) {
     for (path, content) in before {
-        std::fs::write(path, content).expect("an older commit");
+        if path.ends_with("meta.json") || !path.exists() {
+            std::fs::write(path, content).expect("an older file");
+        }
     }
 }
 
-fn commits(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            found.extend(commits(&path));
-        } else if path.ends_with("meta.json") {
-            found.push((path.clone(), std::fs::read(&path).expect("a commit")));
+            found.extend(files(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).expect("a file")));
         }
     }
     found
@@ -83,7 +86,7 @@ async fn commit_that_was_cut_off_is_repeated() {
     drop(engine);
     let change = || vec![put(1, "brass"), Change::Remove { doc_id: DocId(Uuid::from_u128(2)) }];
     for _ in 0..3 {
-        let before = commits(folder.path());
+        let before = files(folder.path());
         let engine = open(folder.path());
         engine.apply(IndexName::Web, change()).await.expect("the second commit");
         drop(engine);

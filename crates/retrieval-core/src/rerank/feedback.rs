@@ -22,7 +22,9 @@ pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary
     for (index, (_, id)) in expansion.iter().enumerate() {
         slots[*id] = index;
     }
-    let (fraction, unit) = (scorer.feedback(), scorer.total_weight());
+    // Few candidates say little about the words of a subject.
+    let fraction = scorer.feedback() * (matched.len() as f64 / FEEDBACK_DOCUMENTS as f64).min(1.0);
+    let unit = scorer.total_weight();
     let mut counts = vec![0.0; expansion.len()];
     for (score, candidate) in scores.iter_mut().zip(matched) {
         counts.fill(0.0);

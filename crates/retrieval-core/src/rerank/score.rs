@@ -49,7 +49,7 @@ impl Scorer {
         self.weights.iter().sum()
     }
 
-    /// Returns the fraction of a score that expansion terms contribute.
+    /// Returns the fraction of a score that expansion terms of many candidates contribute.
     pub fn feedback(&self) -> f64 {
         FEEDBACK * brevity(self.weights.len())
     }
