@@ -18,7 +18,6 @@ mod unknown_values;
 mod upload;
 mod vectors;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ use engine::{
 };
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::indexes::Index;
-use model::{Collection, DocId, Generation, IndexName};
+use model::{Collection, Generation, IndexName};
 use retrieval_core::analysis::Analyzers;
 
 use crate::document::StoredDocument;
@@ -148,20 +147,9 @@ impl SearchEngine for MeilisearchEngine {
         let name = index;
         let index = self.index(name);
         self.require_index(index).await?;
-        // Only the last change of a document is applied, so the order of the rest does not matter.
-        let mut last: HashMap<DocId, Change> = HashMap::new();
-        for change in changes {
-            last.insert(change.doc_id(), change);
-        }
-        let (mut documents, mut removed) = (Vec::new(), Vec::new());
-        for (doc_id, change) in last {
-            match change {
-                Change::Put(document) => documents.push(*document),
-                Change::Remove { .. } => removed.push(doc_id.0),
-            }
-        }
-        // Sorted for determinism: the server breaks ties by insertion order.
-        documents.sort_unstable_by_key(|document| document.doc_id);
+        // Ordered, since the server breaks ties by insertion order.
+        let (documents, removed) = engine::last_changes(changes);
+        let removed: Vec<uuid::Uuid> = removed.into_iter().map(|doc_id| doc_id.0).collect();
         let documents = Arc::new(documents);
         let outcome = async {
             self.put(index, &documents).await?;

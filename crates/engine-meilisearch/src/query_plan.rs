@@ -64,13 +64,7 @@ impl Stems {
 
 /// Returns the distinct stems of the texts, in order.
 fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
-    let mut stems = Vec::new();
-    let texts_only = FirstStageRequest { rerank_text: None, ..request.clone() };
-    let Ok(_) = SearchTerms::analyze(&texts_only, languages, 1, |stem| {
-        stems.push(stem.to_owned());
-        Ok::<_, std::convert::Infallible>(1)
-    });
-    stems
+    SearchTerms::stems(&FirstStageRequest { rerank_text: None, ..request.clone() }, languages)
 }
 
 /// Returns the terms of a request with their document frequencies, limited to the rarest of each text.
@@ -80,8 +74,7 @@ pub fn search_terms(
     documents: u64,
     counts: &Counts,
 ) -> SearchTerms {
-    let count = |stem: &str| Ok::<_, std::convert::Infallible>(counts.get(stem).copied().unwrap_or(0));
-    let Ok(mut terms) = SearchTerms::analyze(request, languages, documents, count);
+    let mut terms = SearchTerms::with_counts(request, languages, documents, counts);
     let max_terms = (2 * MAX_TERMS / terms.texts.len().max(1)).clamp(MIN_TERMS, MAX_TERMS);
     let texts = std::mem::take(&mut terms.texts);
     let is_indexed = |term: &QueryTerm| term.variants.iter().any(|stem| terms.document_frequency.contains_key(stem));

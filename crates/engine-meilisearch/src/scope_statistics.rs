@@ -1,10 +1,10 @@
 //! Statistics of a scope for ranking: number of documents, mean length, languages, document frequencies.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use engine::indexing::languages_by_frequency;
 use model::Collection;
 use retrieval_core::analysis::Language;
 
@@ -70,21 +70,12 @@ impl ScopeStatistics {
             words += length.parse().unwrap_or(0.0) * *documents as f64;
             counted += documents;
         }
-        let mut languages: BTreeMap<Language, u64> = BTreeMap::new();
-        let mut known = 0;
-        for (code, documents) in values(attribute::LANGUAGE) {
-            *languages.entry(Language::from_code(code).unwrap_or(Language::English)).or_default() += documents;
-            known += documents;
-        }
-        if response.total > known {
-            *languages.entry(Language::English).or_default() += response.total - known;
-        }
-        let mut languages: Vec<(Language, u64)> = languages.into_iter().collect();
-        languages.sort_by_key(|(language, documents)| (Reverse(*documents), *language));
+        let known: u64 = values(attribute::LANGUAGE).map(|(_, documents)| documents).sum();
+        let languages = values(attribute::LANGUAGE).map(|(code, documents)| (code.as_str(), *documents));
         Self {
             documents: response.total,
             average_length: if counted == 0 { 0.0 } else { words / counted as f64 },
-            languages: languages.into_iter().map(|(language, _)| language).collect(),
+            languages: languages_by_frequency(languages.chain([("", response.total.saturating_sub(known))])),
             ..Self::default()
         }
     }

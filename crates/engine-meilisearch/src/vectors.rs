@@ -7,11 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::{EngineError, EngineErrorKind, IndexDocument, SemanticHit, SemanticRequest};
+use engine::{EngineError, EngineErrorKind, IndexDocument, SemanticHit, SemanticRequest, VectorKind};
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::search::{SearchQuery, Selectors};
 use model::{DocId, IndexName};
-use retrieval_core::embeddings::VectorSpace;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -20,22 +19,6 @@ use crate::error::from_client;
 use crate::transport::Transport;
 use crate::upload::Bodies;
 use crate::{filter, index, upload};
-
-/// Vectors that can be compared.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct VectorKind {
-    space: VectorSpace,
-    dimensions: usize,
-}
-
-impl VectorKind {
-    /// Returns the kind of the vectors of a document; `None` if it has none.
-    fn of(document: &IndexDocument) -> Option<Self> {
-        let vectors = document.vectors.as_ref()?;
-        let first = vectors.passages.first()?;
-        Some(Self { space: vectors.space, dimensions: first.dimensions() })
-    }
-}
 
 /// Indexes of vectors on the server.
 pub struct VectorIndexes {
@@ -50,7 +33,7 @@ impl VectorIndexes {
     }
 
     fn uid(&self, name: IndexName, kind: VectorKind) -> String {
-        format!("{}{:016x}-{}", index::vectors_uid(&self.prefix, name), kind.space.0, kind.dimensions)
+        format!("{}{}", index::vectors_uid(&self.prefix, name), kind.name())
     }
 
     /// Returns the names of the existing indexes.
@@ -108,7 +91,7 @@ impl VectorIndexes {
     }
 
     pub async fn search(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
-        let kind = VectorKind { space: request.space, dimensions: request.vector.dimensions() };
+        let kind = request.kind();
         let index = self.client.index(self.uid(request.collection.index(), kind));
         let filter = filter::for_request(request.collection, &request.filters);
         // The length of a vector does not count.

@@ -15,16 +15,16 @@ mod search;
 mod stems;
 mod vectors;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use engine::search_terms::SearchTerms;
 use engine::{
     Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, SearchEngine, SemanticHit,
     SemanticRequest,
 };
-use model::{Collection, DocId, Generation, IndexName};
+use model::{Collection, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language};
 
 use crate::counts::count;
@@ -105,18 +105,7 @@ impl QdrantEngine {
     }
 
     async fn change(&self, name: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
-        // Only the last change of a document is applied, so the order of the rest does not matter.
-        let mut last: HashMap<DocId, Change> = HashMap::new();
-        for change in changes {
-            last.insert(change.doc_id(), change);
-        }
-        let (mut documents, mut removed) = (Vec::new(), Vec::new());
-        for (doc_id, change) in last {
-            match change {
-                Change::Put(document) => documents.push(*document),
-                Change::Remove { .. } => removed.push(doc_id),
-            }
-        }
+        let (documents, removed) = engine::last_changes(changes);
         let documents = Arc::new(documents);
         let alias = self.alias(name);
         let points = changes::convert({
@@ -142,7 +131,7 @@ impl SearchEngine for QdrantEngine {
         let alias = self.alias(request.collection.index());
         let stems = stems::stems(request, languages);
         let counts = stems::document_frequencies(&self.nodes, &alias, request, &stems, &scope).await?;
-        let terms = stems::search_terms(request, languages, scope.documents, &counts);
+        let terms = SearchTerms::with_counts(request, languages, scope.documents, &counts);
         let found = search::search(&self.nodes, &alias, request, &terms, &scope).await?;
         let Matches { hits, total, unknown_values } = found;
         let statistics = terms.into_statistics(scope.documents, scope.average_length);

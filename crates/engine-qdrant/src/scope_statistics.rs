@@ -1,11 +1,11 @@
 //! Statistics of a scope for ranking: number of documents, mean length, languages, document frequencies.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::EngineError;
+use engine::indexing::languages_by_frequency;
 use model::Collection;
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::facet_value::Variant;
@@ -81,24 +81,20 @@ async fn facet(
 
 impl ScopeStatistics {
     fn new(documents: u64, lengths: &[FacetHit], terms: &[FacetHit], languages: &[FacetHit]) -> Self {
-        let mut by_language: BTreeMap<Language, u64> = BTreeMap::new();
-        let mut known = 0;
-        for hit in languages {
-            if let Some(Variant::StringValue(code)) = variant(hit) {
-                *by_language.entry(Language::from_code(code).unwrap_or(Language::English)).or_default() += hit.count;
-                known += hit.count;
-            }
-        }
-        if documents > known {
-            *by_language.entry(Language::English).or_default() += documents - known;
-        }
-        let mut languages: Vec<(Language, u64)> = by_language.into_iter().collect();
-        languages.sort_by_key(|(language, documents)| (Reverse(*documents), *language));
+        let mut codes: Vec<(&str, u64)> = languages
+            .iter()
+            .filter_map(|hit| match variant(hit)? {
+                Variant::StringValue(code) => Some((code.as_str(), hit.count)),
+                Variant::IntegerValue(_) | Variant::BoolValue(_) => None,
+            })
+            .collect();
+        let known: u64 = codes.iter().map(|(_, documents)| documents).sum();
+        codes.push(("", documents.saturating_sub(known)));
         Self {
             documents,
             average_length: mean(lengths),
             average_terms: mean(terms),
-            languages: languages.into_iter().map(|(language, _)| language).collect(),
+            languages: languages_by_frequency(codes),
             counts: Mutex::default(),
         }
     }

@@ -1,7 +1,5 @@
 //! Stems of a request and their document frequencies.
 
-use std::convert::Infallible;
-
 use engine::search_terms::SearchTerms;
 use engine::{EngineError, FirstStageRequest};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -20,11 +18,7 @@ const CONCURRENT_COUNTS: usize = 32;
 
 /// Returns the distinct stems of the texts and of the text for reranking, in order.
 pub fn stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
-    let mut stems = Vec::new();
-    let Ok(_) = SearchTerms::analyze(request, languages, 1, |stem| {
-        stems.push(stem.to_owned());
-        Ok::<_, Infallible>(1)
-    });
+    let mut stems = SearchTerms::stems(request, languages);
     if stems.len() > MAX_COUNTED {
         // A stable sort, so that equal requests have equal responses.
         stems.sort_by_key(|stem| std::cmp::Reverse(stem.chars().count()));
@@ -52,17 +46,4 @@ pub async fn document_frequencies(
     scope.cache_counts(&requested);
     counts.extend(requested);
     Ok(counts)
-}
-
-/// Returns the terms of a request with their document frequencies.
-pub fn search_terms(
-    request: &FirstStageRequest,
-    languages: &[Language],
-    documents: u64,
-    counts: &Counts,
-) -> SearchTerms {
-    let Ok(terms) = SearchTerms::analyze(request, languages, documents, |stem| {
-        Ok::<_, Infallible>(counts.get(stem).copied().unwrap_or(0))
-    });
-    terms
 }

@@ -6,11 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::{EngineError, EngineErrorKind, IndexDocument, SemanticHit, SemanticRequest};
+use engine::{EngineError, EngineErrorKind, IndexDocument, SemanticHit, SemanticRequest, VectorKind};
 use model::{DocId, IndexName};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::{Filter, Query, QueryPoints, VectorInput};
-use retrieval_core::embeddings::VectorSpace;
 
 use crate::document::{components, embedded_point};
 use crate::nodes::{Call, Nodes};
@@ -20,24 +19,8 @@ use crate::{QdrantOptions, changes, collections, filter};
 /// Number of documents requested beyond the limit: the server breaks ties by its own order.
 const SPARE: usize = 32;
 
-/// Vectors that can be compared.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct VectorKind {
-    space: VectorSpace,
-    dimensions: usize,
-}
-
-impl VectorKind {
-    /// Returns the kind of the vectors of a document; `None` if it has none.
-    fn of(document: &IndexDocument) -> Option<Self> {
-        let vectors = document.vectors.as_ref()?;
-        let first = vectors.passages.first()?;
-        Some(Self { space: vectors.space, dimensions: first.dimensions() })
-    }
-
-    fn alias(self, prefix: &str, name: IndexName) -> String {
-        format!("{}{:016x}-{}", collections::vectors_alias(prefix, name), self.space.0, self.dimensions)
-    }
+fn alias(prefix: &str, name: IndexName, kind: VectorKind) -> String {
+    format!("{}{}", collections::vectors_alias(prefix, name), kind.name())
 }
 
 /// Returns the aliases of the existing collections.
@@ -56,7 +39,7 @@ pub async fn apply(
 ) -> Result<(), EngineError> {
     let mut aliases = list(nodes, &options.prefix, name).await?;
     let kinds: BTreeMap<String, VectorKind> =
-        documents.iter().filter_map(VectorKind::of).map(|kind| (kind.alias(&options.prefix, name), kind)).collect();
+        documents.iter().filter_map(VectorKind::of).map(|kind| (alias(&options.prefix, name, kind), kind)).collect();
     for (alias, kind) in &kinds {
         if aliases.insert(alias.clone()) {
             collections::create_for_vectors(nodes, options, alias, kind.dimensions).await?;
@@ -91,9 +74,8 @@ pub async fn search(
     options: &QdrantOptions,
     request: &SemanticRequest,
 ) -> Result<Vec<SemanticHit>, EngineError> {
-    let kind = VectorKind { space: request.space, dimensions: request.vector.dimensions() };
     let query = &QueryPoints {
-        collection_name: kind.alias(&options.prefix, request.collection.index()),
+        collection_name: alias(&options.prefix, request.collection.index(), request.kind()),
         query: Some(Query::new_nearest(VectorInput::new_dense(components(&request.vector)))),
         filter: Some(Filter::must(filter::of_request(request.collection, &request.filters))),
         limit: Some(request.limit.saturating_add(SPARE) as u64),

@@ -1,9 +1,9 @@
 //! Statistics of a scope for ranking: number of documents, lengths, languages.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use engine::indexing::languages_by_frequency;
 use model::Collection;
 use retrieval_core::analysis::Language;
 use tantivy::index::SegmentId;
@@ -153,22 +153,18 @@ fn segment_statistics(
 
 fn combine<'a>(segments: impl Iterator<Item = &'a SegmentStatistics>) -> ScopeStatistics {
     let mut sum = SegmentStatistics::default();
-    let mut languages: BTreeMap<Language, u64> = BTreeMap::new();
+    let mut codes: Vec<(&str, u64)> = Vec::new();
     for segment in segments {
         sum.documents += segment.documents;
         sum.terms += segment.terms;
         sum.body_words += segment.body_words;
-        for (code, documents) in &segment.languages {
-            *languages.entry(Language::from_code(code).unwrap_or(Language::English)).or_default() += documents;
-        }
+        codes.extend(segment.languages.iter().map(|(code, documents)| (code.as_str(), *documents)));
     }
-    let mut languages: Vec<(Language, u64)> = languages.into_iter().collect();
-    languages.sort_by_key(|(language, documents)| (Reverse(*documents), *language));
     let mean = |total: u64| if sum.documents == 0 { 0.0 } else { total as f64 / sum.documents as f64 };
     ScopeStatistics {
         documents: sum.documents,
         average_terms: mean(sum.terms) as f32,
         average_body_words: mean(sum.body_words),
-        languages: languages.into_iter().map(|(language, _)| language).collect(),
+        languages: languages_by_frequency(codes),
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use model::{Collection, DocId, Timestamp};
 
 use crate::DocumentVectors;
@@ -19,6 +21,21 @@ impl Change {
             Change::Remove { doc_id } => *doc_id,
         }
     }
+}
+
+/// Returns the documents to store and those to remove after all changes, each ordered by id. The last change of a document counts.
+pub fn last_changes(changes: Vec<Change>) -> (Vec<IndexDocument>, Vec<DocId>) {
+    let last: HashMap<DocId, Change> = changes.into_iter().map(|change| (change.doc_id(), change)).collect();
+    let (mut documents, mut removed) = (Vec::new(), Vec::new());
+    for (doc_id, change) in last {
+        match change {
+            Change::Put(document) => documents.push(*document),
+            Change::Remove { .. } => removed.push(doc_id),
+        }
+    }
+    documents.sort_unstable_by_key(|document| document.doc_id);
+    removed.sort_unstable();
+    (documents, removed)
 }
 
 /// Document as indexed.
@@ -62,5 +79,27 @@ impl IndexDocument {
             labels: Vec::new(),
             vectors: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn last_change_of_a_document_counts() {
+        let id = |number| DocId(Uuid::from_u128(number));
+        let put = |number, title: &str| {
+            let document = IndexDocument { title: title.to_owned(), ..IndexDocument::new(id(number), Collection::Web) };
+            Change::Put(Box::new(document))
+        };
+        let remove = |number| Change::Remove { doc_id: id(number) };
+        let (documents, removed) =
+            last_changes(vec![put(3, "old"), put(2, ""), remove(4), remove(1), put(1, ""), remove(2), put(3, "new")]);
+        let stored: Vec<_> = documents.iter().map(|document| (document.doc_id, &*document.title)).collect();
+        assert_eq!(stored, [(id(1), ""), (id(3), "new")]);
+        assert_eq!(removed, [id(2), id(4)]);
     }
 }

@@ -1,5 +1,8 @@
 //! Terms of documents, for engines that index the output of our own analysis.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use retrieval_core::analysis::{Analyzers, Language};
 
 use crate::IndexDocument;
@@ -22,6 +25,18 @@ pub trait TermSink {
     fn word(&mut self, word: &str);
     /// Ends a field or a line, which phrases do not cross.
     fn phrase_break(&mut self);
+}
+
+/// Returns the languages of documents, most common first, given their codes with numbers of documents. Unknown codes count as
+/// English, as in analysis. A code may come several times.
+pub fn languages_by_frequency<'a>(documents: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<Language> {
+    let mut counts: BTreeMap<Language, u64> = BTreeMap::new();
+    for (code, documents) in documents.into_iter().filter(|(_, documents)| *documents > 0) {
+        *counts.entry(Language::from_code(code).unwrap_or(Language::English)).or_default() += documents;
+    }
+    let mut languages: Vec<(Language, u64)> = counts.into_iter().collect();
+    languages.sort_by_key(|(language, documents)| (Reverse(*documents), *language));
+    languages.into_iter().map(|(language, _)| language).collect()
 }
 
 /// Sends all terms and words of a document to the sink. Returns the number of words in the body.
@@ -135,6 +150,13 @@ mod tests {
         assert_eq!(Site::of(&deep), Site { domain: "example.com", path: Some(&path), is_exact: false });
         let long = format!("example.com/{}", "b".repeat(500));
         assert_eq!(Site::of(&long), Site { domain: "example.com", path: None, is_exact: false });
+    }
+
+    #[test]
+    fn languages_are_ordered_by_documents() {
+        let counts = [("fr", 2), ("de", 3), ("xx", 1), ("", 1), ("fr", 2), ("it", 0)];
+        assert_eq!(languages_by_frequency(counts), [Language::French, Language::German, Language::English]);
+        assert_eq!(languages_by_frequency([]), []);
     }
 
     #[test]

@@ -12,10 +12,10 @@ pub mod search_terms;
 mod semantic;
 pub mod tokens;
 
-pub use change::{Change, IndexDocument};
+pub use change::{Change, IndexDocument, last_changes};
 pub use error::{EngineError, EngineErrorKind};
 pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, UnknownValues};
-pub use semantic::{DocumentVectors, SemanticHit, SemanticRequest};
+pub use semantic::{DocumentVectors, SemanticHit, SemanticRequest, VectorKind};
 
 use async_trait::async_trait;
 use model::{Generation, IndexName};

@@ -9,7 +9,7 @@ use model::{Collection, DocId, Generation, IndexName};
 use retrieval_core::analysis::{Analyzers, Language, QueryTerm};
 use retrieval_core::bm25::single as bm25;
 
-use crate::indexing::{Site, TermSink, domain_suffixes, index_terms, path_prefixes};
+use crate::indexing::{Site, TermSink, domain_suffixes, index_terms, languages_by_frequency, path_prefixes};
 use crate::search_terms::SearchTerms;
 use crate::{
     Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine, SemanticHit,
@@ -121,7 +121,9 @@ impl SearchEngine for MemoryEngine {
         let collection: Vec<&Entry> = index.values().filter(|entry| entry.is_in(request.collection)).collect();
         let languages = match &request.filters.language {
             Some(language) => Language::from_code(language).into_iter().collect(),
-            None => languages_of(&collection),
+            None => languages_by_frequency(
+                collection.iter().map(|entry| (entry.document.language.as_deref().unwrap_or_default(), 1)),
+            ),
         };
         let frequency = |stem: &str| {
             let count = collection.iter().filter(|entry| entry.frequencies.contains_key(stem)).count();
@@ -215,18 +217,6 @@ impl SearchEngine for MemoryEngine {
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {
         Ok(())
     }
-}
-
-/// Returns the languages of the documents, most common first. Unknown languages count as English, as in analysis.
-fn languages_of(collection: &[&Entry]) -> Vec<Language> {
-    let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
-    for entry in collection {
-        let known = entry.document.language.as_deref().and_then(Language::from_code);
-        *counts.entry(known.unwrap_or(Language::English)).or_default() += 1;
-    }
-    let mut languages: Vec<(Language, usize)> = counts.into_iter().collect();
-    languages.sort_by_key(|(language, count)| (std::cmp::Reverse(*count), *language));
-    languages.into_iter().map(|(language, _)| language).collect()
 }
 
 /// Returns the score of the best matching text; 0 without a matching term.

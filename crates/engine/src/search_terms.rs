@@ -1,6 +1,7 @@
 //! Terms of requests, for engines that index the output of our own analysis.
 
 use std::collections::{BTreeMap, HashSet};
+use std::convert::Infallible;
 
 use retrieval_core::analysis::{AnalyzedQuery, Language, QueryTerm, analyze_query};
 use retrieval_core::bm25::single as bm25;
@@ -76,6 +77,28 @@ impl SearchTerms {
         terms.normalize_weights(documents);
         terms.document_frequency.retain(|_, documents| *documents > 0);
         Ok(terms)
+    }
+
+    /// Analyzes a request like [`analyze`](Self::analyze), given known document frequencies. Missing stems are in no document.
+    pub fn with_counts(
+        request: &FirstStageRequest,
+        languages: &[Language],
+        documents: u64,
+        counts: &BTreeMap<String, u64>,
+    ) -> Self {
+        let count = |stem: &str| Ok::<_, Infallible>(counts.get(stem).copied().unwrap_or(0));
+        let Ok(terms) = Self::analyze(request, languages, documents, count);
+        terms
+    }
+
+    /// Returns the distinct stems that [`analyze`](Self::analyze) asks for, in order.
+    pub fn stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
+        let mut stems = Vec::new();
+        let Ok(_) = Self::analyze(request, languages, 1, |stem| {
+            stems.push(stem.to_owned());
+            Ok::<_, Infallible>(1)
+        });
+        stems
     }
 
     /// Normalizes the weights of each text, so that scores of several texts are comparable.

@@ -3,7 +3,28 @@
 use model::{Collection, DocId};
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 
-use crate::Filters;
+use crate::{Filters, IndexDocument};
+
+/// Vectors that can be compared.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct VectorKind {
+    pub space: VectorSpace,
+    pub dimensions: usize,
+}
+
+impl VectorKind {
+    /// Returns the kind of the vectors of a document; `None` if it has none.
+    pub fn of(document: &IndexDocument) -> Option<Self> {
+        let vectors = document.vectors.as_ref()?;
+        let first = vectors.passages.first()?;
+        Some(Self { space: vectors.space, dimensions: first.dimensions() })
+    }
+
+    /// Returns a name for indexes on a server: lowercase hexadecimal digits, a hyphen and decimal digits.
+    pub fn name(self) -> String {
+        format!("{:016x}-{}", self.space.0, self.dimensions)
+    }
+}
 
 /// Vectors of the passages of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +44,12 @@ pub struct SemanticRequest {
     pub filters: Filters,
     /// Maximum number of hits, at least 1.
     pub limit: usize,
+}
+
+impl SemanticRequest {
+    pub fn kind(&self) -> VectorKind {
+        VectorKind { space: self.space, dimensions: self.vector.dimensions() }
+    }
 }
 
 /// Document near to a vector.

@@ -3,8 +3,7 @@
 //! A document has a space, a number of components, and the codes of its passages, eight per value. Each passage begins
 //! with a new value.
 
-use engine::DocumentVectors;
-use retrieval_core::embeddings::VectorSpace;
+use engine::{DocumentVectors, VectorKind};
 use tantivy::columnar::{Column, ColumnIndex};
 use tantivy::{DocId, SegmentReader, TantivyDocument};
 
@@ -13,18 +12,9 @@ use crate::schema::{Fields, names};
 /// Maximum number of components of a vector. Longer ones are not indexed: the distance of two sketches has 16 bits.
 pub const MAX_DIMENSIONS: usize = u16::MAX as usize;
 
-/// Vectors that can be compared.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct VectorKind {
-    pub space: VectorSpace,
-    pub dimensions: usize,
-}
-
-impl VectorKind {
-    /// Returns the number of values that hold the codes of one vector.
-    pub fn values(self) -> usize {
-        self.dimensions.div_ceil(8).max(1)
-    }
+/// Returns the number of values that hold the codes of one vector.
+fn values(kind: VectorKind) -> usize {
+    kind.dimensions.div_ceil(8).max(1)
 }
 
 /// Adds the vectors of a document to its fields.
@@ -68,7 +58,7 @@ impl VectorColumns {
 
     /// Returns the number of vectors, if all are of this kind.
     pub fn vectors(&self, kind: VectorKind) -> usize {
-        self.codes.values.num_vals() as usize / kind.values()
+        self.codes.values.num_vals() as usize / values(kind)
     }
 
     /// Iterates over the documents that have vectors of any kind.
@@ -86,13 +76,13 @@ impl VectorColumns {
         let is_of_kind =
             self.spaces.first(doc) == Some(kind.space.0) && self.dimensions.first(doc) == Some(kind.dimensions as u64);
         let rows = if is_of_kind { self.codes.index.value_row_ids(doc) } else { 0..0 };
-        rows.step_by(kind.values())
+        rows.step_by(values(kind))
     }
 
     /// Loads a vector that begins at a value into the CPU cache.
     pub fn preload(&self, row: u32, kind: VectorKind) {
         // One value of each cache line. Nothing depends on them, so the CPU loads the lines of several vectors at once.
-        let lines = (row..row + kind.values() as u32).step_by(8);
+        let lines = (row..row + values(kind) as u32).step_by(8);
         std::hint::black_box(lines.fold(0, |all, line| all ^ self.codes.values.get_val(line)));
     }
 
@@ -114,7 +104,7 @@ pub struct CodeBuffer {
 
 impl CodeBuffer {
     pub fn new(kind: VectorKind) -> Self {
-        Self { values: vec![0; kind.values()], codes: vec![0; 8 * kind.values()] }
+        Self { values: vec![0; values(kind)], codes: vec![0; 8 * values(kind)] }
     }
 }
 

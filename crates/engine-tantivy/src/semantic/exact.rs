@@ -1,9 +1,10 @@
 //! Exact comparison of vectors.
 
+use engine::VectorKind;
 use retrieval_core::embeddings::QuantizedVector;
 use tantivy::DocId;
 
-use super::columns::{CodeBuffer, VectorColumns, VectorKind, padded};
+use super::columns::{CodeBuffer, VectorColumns, padded};
 use super::kernels;
 use crate::filter::SegmentFilter;
 

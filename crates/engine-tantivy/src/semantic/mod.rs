@@ -19,7 +19,7 @@ pub use sketch_cache::SketchCache;
 
 use std::sync::Arc;
 
-use engine::{SemanticHit, SemanticRequest};
+use engine::{SemanticHit, SemanticRequest, VectorKind};
 use retrieval_core::embeddings::QuantizedVector;
 use tantivy::{DocId, Searcher, SegmentReader};
 
@@ -28,7 +28,7 @@ use crate::filter::{FilterPlan, SegmentFilter};
 use crate::schema::{Fields, scope_prefix};
 use crate::top_hits::TopHits;
 use column_cache::SegmentColumns;
-use columns::{MAX_DIMENSIONS, VectorColumns, VectorKind};
+use columns::{MAX_DIMENSIONS, VectorColumns};
 use exact::Comparison;
 use scan::Candidate;
 use sketches::Sketches;
@@ -61,7 +61,7 @@ pub fn semantic(
     sketches: &SketchCache,
     threads: usize,
 ) -> tantivy::Result<Vec<SemanticHit>> {
-    let kind = VectorKind { space: request.space, dimensions: request.vector.dimensions() };
+    let kind = request.kind();
     if kind.dimensions > MAX_DIMENSIONS {
         return Ok(Vec::new());
     }

@@ -1,10 +1,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use engine::VectorKind;
 use tantivy::index::SegmentId;
 use tantivy::{Index, SegmentReader};
 
-use super::columns::{VectorColumns, VectorKind};
+use super::columns::VectorColumns;
 use super::needs_sketches;
 use super::sketches::Sketches;
 

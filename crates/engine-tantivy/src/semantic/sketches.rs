@@ -1,8 +1,9 @@
 //! Sketches of the vectors of a segment: one bit per component, after a rotation.
 
+use engine::VectorKind;
 use tantivy::{DocId, SegmentReader};
 
-use super::columns::{CodeBuffer, VectorColumns, VectorKind};
+use super::columns::{CodeBuffer, VectorColumns};
 use super::parallel;
 use super::rotation::Rotation;
 
