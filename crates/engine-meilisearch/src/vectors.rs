@@ -52,7 +52,7 @@ impl VectorIndexes {
     ) -> Result<(), EngineError> {
         let mut uids = self.list(name).await?;
         let kinds: BTreeMap<String, VectorKind> =
-            documents.iter().filter_map(VectorKind::of).map(|kind| (self.uid(name, kind), kind)).collect();
+            documents.iter().filter_map(IndexDocument::vector_kind).map(|kind| (self.uid(name, kind), kind)).collect();
         for (uid, kind) in &kinds {
             if uids.insert(uid.clone()) {
                 index::create_for_vectors(&self.client, uid, kind.dimensions).await?;
@@ -61,7 +61,7 @@ impl VectorIndexes {
         for uid in uids {
             let kind = kinds.get(&uid).copied();
             let index = self.client.index(&uid);
-            let without = documents.iter().filter(|document| kind.is_none() || VectorKind::of(document) != kind);
+            let without = documents.iter().filter(|document| kind.is_none() || document.vector_kind() != kind);
             let outdated: Vec<Uuid> =
                 without.map(|document| document.doc_id.0).chain(removed.iter().copied()).collect();
             if !outdated.is_empty() {
@@ -71,7 +71,7 @@ impl VectorIndexes {
             if kind.is_some() {
                 let documents = Arc::clone(documents);
                 let prepare = move |bodies: &mut Bodies| {
-                    let mut embedded = documents.iter().filter(|document| VectorKind::of(document) == kind);
+                    let mut embedded = documents.iter().filter(|document| document.vector_kind() == kind);
                     embedded.try_for_each(|document| bodies.push(document.doc_id, &EmbeddedDocument(document)))
                 };
                 upload::send(&self.client, &index, prepare).await?;

@@ -38,8 +38,11 @@ pub async fn apply(
     removed: &[DocId],
 ) -> Result<(), EngineError> {
     let mut aliases = list(nodes, &options.prefix, name).await?;
-    let kinds: BTreeMap<String, VectorKind> =
-        documents.iter().filter_map(VectorKind::of).map(|kind| (alias(&options.prefix, name, kind), kind)).collect();
+    let kinds: BTreeMap<String, VectorKind> = documents
+        .iter()
+        .filter_map(IndexDocument::vector_kind)
+        .map(|kind| (alias(&options.prefix, name, kind), kind))
+        .collect();
     for (alias, kind) in &kinds {
         if aliases.insert(alias.clone()) {
             collections::create_for_vectors(nodes, options, alias, kind.dimensions).await?;
@@ -47,13 +50,13 @@ pub async fn apply(
     }
     for alias in aliases {
         let kind = kinds.get(&alias).copied();
-        let without = documents.iter().filter(|document| kind.is_none() || VectorKind::of(document) != kind);
+        let without = documents.iter().filter(|document| kind.is_none() || document.vector_kind() != kind);
         let outdated: Vec<DocId> = without.map(|document| document.doc_id).chain(removed.iter().copied()).collect();
         changes::remove(nodes, &alias, &outdated).await?;
         if kind.is_some() {
             let documents = Arc::clone(documents);
             let points = changes::convert(move || {
-                documents.iter().filter(|document| VectorKind::of(document) == kind).map(embedded_point).collect()
+                documents.iter().filter(|document| document.vector_kind() == kind).map(embedded_point).collect()
             });
             changes::put(nodes, &alias, points.await?).await?;
         }

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use model::{Collection, DocId, Timestamp};
 
-use crate::DocumentVectors;
+use crate::{DocumentVectors, VectorKind};
 
 /// Change of an index.
 #[derive(Clone, Debug)]
@@ -79,6 +79,11 @@ impl IndexDocument {
             labels: Vec::new(),
             vectors: None,
         }
+    }
+
+    /// Returns the kind of its vectors; `None` if it has none.
+    pub fn vector_kind(&self) -> Option<VectorKind> {
+        self.vectors.as_ref()?.kind()
     }
 }
 

@@ -3,7 +3,7 @@
 use model::{Collection, DocId};
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 
-use crate::{Filters, IndexDocument};
+use crate::Filters;
 
 /// Vectors that can be compared.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -13,13 +13,6 @@ pub struct VectorKind {
 }
 
 impl VectorKind {
-    /// Returns the kind of the vectors of a document; `None` if it has none.
-    pub fn of(document: &IndexDocument) -> Option<Self> {
-        let vectors = document.vectors.as_ref()?;
-        let first = vectors.passages.first()?;
-        Some(Self { space: vectors.space, dimensions: first.dimensions() })
-    }
-
     /// Returns a name for indexes on a server: lowercase hexadecimal digits, a hyphen and decimal digits.
     pub fn name(self) -> String {
         format!("{:016x}-{}", self.space.0, self.dimensions)
@@ -32,6 +25,14 @@ pub struct DocumentVectors {
     pub space: VectorSpace,
     /// One vector per embedded passage. All have the same number of components.
     pub passages: Vec<QuantizedVector>,
+}
+
+impl DocumentVectors {
+    /// Returns the kind of the vectors; `None` without passages.
+    pub fn kind(&self) -> Option<VectorKind> {
+        let first = self.passages.first()?;
+        Some(VectorKind { space: self.space, dimensions: first.dimensions() })
+    }
 }
 
 /// Search for the documents whose passages are nearest to a vector.
