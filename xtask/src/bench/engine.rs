@@ -6,10 +6,18 @@ use anyhow::Context;
 use serde_json::Value;
 use std::time::SystemTime;
 
+/// Prefix of the names of our indexes on a private server.
+const PREFIX: &str = "bench-";
+
 /// Search engine of the server.
 pub enum Engine {
     Embedded,
     Meilisearch(Meilisearch),
+    /// External Qdrant that has only our collections.
+    Qdrant {
+        url: String,
+        key: String,
+    },
 }
 
 /// External Meilisearch. Our indexes are removed on drop unless they are kept.
@@ -33,7 +41,7 @@ impl Engine {
 
     /// Returns an external Meilisearch that has only our indexes.
     pub fn meilisearch(url: &str, key: &str) -> Self {
-        let [url, key, prefix] = [url, key, "bench-"].map(str::to_owned);
+        let [url, key, prefix] = [url, key, PREFIX].map(str::to_owned);
         Self::Meilisearch(Meilisearch { url, key, prefix, keep: true })
     }
 
@@ -41,6 +49,7 @@ impl Engine {
         match self {
             Self::Embedded => "embedded",
             Self::Meilisearch(_) => "meilisearch",
+            Self::Qdrant { .. } => "qdrant",
         }
     }
 
@@ -49,6 +58,7 @@ impl Engine {
         match self {
             Self::Embedded => "",
             Self::Meilisearch(Meilisearch { prefix, .. }) => prefix,
+            Self::Qdrant { .. } => PREFIX,
         }
     }
 
@@ -62,14 +72,13 @@ impl Engine {
 
     /// Returns the server settings for this engine.
     pub fn settings(&self) -> String {
-        match self {
-            Self::Embedded => String::new(),
-            Self::Meilisearch(Meilisearch { url, key, prefix, .. }) => {
-                // JSON strings are valid TOML strings.
-                let [url, key, prefix] = [url, key, prefix].map(|text| Value::from(text.as_str()));
-                format!("[index]\nbackend = \"meilisearch\"\nurl = {url}\napi_key = {key}\nprefix = {prefix}\n")
-            }
-        }
+        let (url, key) = match self {
+            Self::Embedded => return String::new(),
+            Self::Meilisearch(Meilisearch { url, key, .. }) | Self::Qdrant { url, key } => (url.as_str(), key.as_str()),
+        };
+        // JSON strings are valid TOML strings.
+        let [backend, url, key, prefix] = [self.name(), url, key, self.prefix()].map(Value::from);
+        format!("[index]\nbackend = {backend}\nurl = {url}\napi_key = {key}\nprefix = {prefix}\n")
     }
 }
 

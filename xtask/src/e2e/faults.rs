@@ -6,11 +6,14 @@ use crate::{interrupt, shell};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::Stdio;
 
 /// Folder of the tests in `bins/retrieval-server/tests/it`.
 const MODULE: &str = "faults::";
+/// Number of tests at once, for each processor.
+const TESTS_PER_PROCESSOR: usize = 2;
 /// Test of which a round reports the reason why it did not run.
 const NOT_RUN: &str = "NOT RUN: ";
 
@@ -54,8 +57,9 @@ fn one_round(server: &Path, services: &Services, only: &[String]) -> anyhow::Res
         command.arg(MODULE);
     }
     command.args(only.iter().map(|name| format!("{MODULE}{}", name.trim_start_matches(MODULE))));
-    // Every test has servers of its own, which are busy for a part of the time.
-    command.args(["--show-output", "--test-threads", "2"]);
+    // Every test has servers of its own, which mostly wait.
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    command.args(["--show-output", "--test-threads", &(TESTS_PER_PROCESSOR * processors).to_string()]);
     command.envs(services.environment()).env("RETRIEVAL_SERVER_BIN", server);
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
     let output = child.stdout.take().context("the tests have no output")?;

@@ -13,7 +13,7 @@ mod s3;
 pub use chromium::Chromium;
 pub use meilisearch::{Meilisearch, PrivateMeilisearch};
 pub use postgres::{Cluster, Postgres};
-pub use qdrant::Qdrant;
+pub use qdrant::{PrivateQdrant, Qdrant};
 pub use redis::Redis;
 pub use s3::ExternalS3;
 

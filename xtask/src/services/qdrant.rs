@@ -1,9 +1,12 @@
 //! Qdrant: the one that the environment names, or a private one if the program is installed.
 
-use super::{Provided, Running, Service, free_port, process};
+use super::process::{self, Process};
+use super::{Provided, Running, Service, free_port};
 use crate::shell;
 use anyhow::Context;
+use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 const ADDRESS: &str = "TEST_QDRANT_URL";
 const KEY: &str = "TEST_QDRANT_KEY";
@@ -40,28 +43,63 @@ impl Service for Qdrant {
 }
 
 fn start() -> anyhow::Result<Running> {
-    let program = shell::find_program(PROGRAM)
-        .with_context(|| format!("{ADDRESS} is not set, and no `{PROGRAM}` is on the PATH"))?;
-    let version = shell::output(Command::new(&program).arg("--version"))?;
-    let folder = tempfile::Builder::new().prefix("retrieval-qdrant-").tempdir()?;
-    let (http, grpc) = (free_port()?, free_port()?);
-    let mut command = process::command(&program);
-    command.current_dir(folder.path()).arg("--disable-telemetry");
-    command.envs([
-        ("QDRANT__SERVICE__HOST", "127.0.0.1".to_owned()),
-        ("QDRANT__SERVICE__HTTP_PORT", http.to_string()),
-        ("QDRANT__SERVICE__GRPC_PORT", grpc.to_string()),
-        ("QDRANT__SERVICE__API_KEY", PRIVATE_KEY.to_owned()),
-        ("QDRANT__LOG_LEVEL", "OFF".to_owned()),
-    ]);
-    command.env("QDRANT__STORAGE__STORAGE_PATH", folder.path().join("storage"));
-    command.env("QDRANT__STORAGE__SNAPSHOTS_PATH", folder.path().join("snapshots"));
-    let server = process::start(command, PROGRAM, grpc)?;
+    let server = PrivateQdrant::start()?;
     Ok(Running {
-        how: format!("a private {version}"),
-        environment: environment(format!("http://127.0.0.1:{grpc}"), PRIVATE_KEY.to_owned()),
-        _guard: Some(Box::new((server, folder))),
+        how: format!("a private {}", server.version),
+        environment: environment(server.url.clone(), PRIVATE_KEY.to_owned()),
+        _guard: Some(Box::new(server)),
     })
+}
+
+/// Running Qdrant in a temporary folder. Dropping it stops the server and removes the folder.
+pub struct PrivateQdrant {
+    /// URL of its gRPC interface.
+    pub url: String,
+    /// Output of `qdrant --version`.
+    pub version: String,
+    process: Process,
+    folder: TempDir,
+}
+
+impl PrivateQdrant {
+    /// Starts the installed program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error without a program, or if it does not start.
+    pub fn start() -> anyhow::Result<Self> {
+        let program = shell::find_program(PROGRAM)
+            .with_context(|| format!("{ADDRESS} is not set, and no `{PROGRAM}` is on the PATH"))?;
+        let version = shell::output(Command::new(&program).arg("--version"))?;
+        let folder = tempfile::Builder::new().prefix("retrieval-qdrant-").tempdir()?;
+        let (http, grpc) = (free_port()?, free_port()?);
+        let mut command = process::command(&program);
+        command.current_dir(folder.path()).arg("--disable-telemetry");
+        command.envs([
+            ("QDRANT__SERVICE__HOST", "127.0.0.1".to_owned()),
+            ("QDRANT__SERVICE__HTTP_PORT", http.to_string()),
+            ("QDRANT__SERVICE__GRPC_PORT", grpc.to_string()),
+            ("QDRANT__SERVICE__API_KEY", PRIVATE_KEY.to_owned()),
+            ("QDRANT__LOG_LEVEL", "OFF".to_owned()),
+        ]);
+        command.env("QDRANT__STORAGE__STORAGE_PATH", folder.path().join("storage"));
+        command.env("QDRANT__STORAGE__SNAPSHOTS_PATH", folder.path().join("snapshots"));
+        let process = process::start(command, PROGRAM, grpc)?;
+        Ok(Self { url: format!("http://127.0.0.1:{grpc}"), version, process, folder })
+    }
+
+    /// Returns its API key.
+    pub fn key(&self) -> &'static str {
+        PRIVATE_KEY
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
 }
 
 fn environment(url: String, key: String) -> Vec<(&'static str, String)> {

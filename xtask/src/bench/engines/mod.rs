@@ -42,9 +42,10 @@ pub struct EnginesOptions {
 type Start = fn(&Path) -> anyhow::Result<Box<dyn Contender>>;
 
 /// Contenders by name. Each is started anew for each collection.
-const CONTENDERS: [(&str, Start); 4] = [
+const CONTENDERS: [(&str, Start); 5] = [
     ("embedded", service::embedded),
     ("meilisearch", service::meilisearch),
+    ("qdrant", service::qdrant),
     ("raw-meilisearch", raw_meilisearch::start),
     ("raw-tantivy", raw_tantivy::start),
 ];

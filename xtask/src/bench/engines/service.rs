@@ -8,7 +8,7 @@ use crate::bench::installation::{Installation, Tenant};
 use crate::bench::labelled;
 use crate::bench::load;
 use crate::bench::server::Server;
-use crate::services::{Cluster, PrivateMeilisearch, Provided, Redis, Running, Service as _};
+use crate::services::{Cluster, PrivateMeilisearch, PrivateQdrant, Provided, Redis, Running, Service as _};
 use anyhow::{Context, bail};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,7 @@ struct Service {
 #[derive(Default)]
 struct Backends {
     meilisearch: Option<PrivateMeilisearch>,
+    qdrant: Option<PrivateQdrant>,
     postgres: Option<Cluster>,
     redis: Option<Running>,
 }
@@ -48,6 +49,13 @@ pub fn meilisearch(program: &Path) -> anyhow::Result<Box<dyn Contender>> {
     let meilisearch = PrivateMeilisearch::start().context("meilisearch")?;
     let engine = Engine::meilisearch(&meilisearch.url, meilisearch.key());
     on_services(program, "meilisearch", &engine, Backends { meilisearch: Some(meilisearch), ..Backends::default() })
+}
+
+/// Starts the service on Qdrant, PostgreSQL and Redis.
+pub fn qdrant(program: &Path) -> anyhow::Result<Box<dyn Contender>> {
+    let qdrant = PrivateQdrant::start().context("qdrant")?;
+    let engine = Engine::Qdrant { url: qdrant.url.clone(), key: qdrant.key().to_owned() };
+    on_services(program, "qdrant", &engine, Backends { qdrant: Some(qdrant), ..Backends::default() })
 }
 
 /// Starts the service on an external engine, PostgreSQL and Redis.
@@ -106,16 +114,20 @@ impl Contender for Service {
     }
 
     fn pids(&self) -> Vec<u32> {
-        let Backends { meilisearch, postgres, redis: _ } = &self.backends;
+        let Backends { meilisearch, qdrant, postgres, redis: _ } = &self.backends;
         let server = self.server.as_ref().map(Server::pid);
         let meilisearch = meilisearch.as_ref().map(PrivateMeilisearch::pid);
-        server.into_iter().chain(meilisearch).chain(postgres.as_ref().map(Cluster::pid)).collect()
+        let qdrant = qdrant.as_ref().map(PrivateQdrant::pid);
+        let postgres = postgres.as_ref().map(Cluster::pid);
+        [server, meilisearch, qdrant, postgres].into_iter().flatten().collect()
     }
 
     fn folders(&self) -> Vec<PathBuf> {
-        let Backends { meilisearch, postgres, redis: _ } = &self.backends;
-        let meilisearch = meilisearch.as_ref().map(|server| server.folder().to_path_buf());
-        let postgres = postgres.as_ref().map(|cluster| cluster.folder().to_path_buf());
-        [self.installation.data()].into_iter().chain(meilisearch).chain(postgres).collect()
+        let Backends { meilisearch, qdrant, postgres, redis: _ } = &self.backends;
+        let meilisearch = meilisearch.as_ref().map(PrivateMeilisearch::folder);
+        let qdrant = qdrant.as_ref().map(PrivateQdrant::folder);
+        let postgres = postgres.as_ref().map(Cluster::folder);
+        let backends = [meilisearch, qdrant, postgres].into_iter().flatten().map(Path::to_path_buf);
+        [self.installation.data()].into_iter().chain(backends).collect()
     }
 }
