@@ -3,6 +3,7 @@
 mod account;
 mod apt;
 mod chromium;
+mod interpreters;
 pub mod meilisearch;
 mod postgres;
 pub mod process;
@@ -11,6 +12,7 @@ mod redis;
 mod s3;
 
 pub use chromium::Chromium;
+pub use interpreters::{NODE, PYTHON};
 pub use meilisearch::{Meilisearch, PrivateMeilisearch};
 pub use postgres::{Cluster, Postgres};
 pub use qdrant::{PrivateQdrant, Qdrant};

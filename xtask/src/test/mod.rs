@@ -4,7 +4,7 @@ mod nextest;
 mod report;
 mod untested;
 
-use crate::services::{Chromium, ExternalS3, Meilisearch, Postgres, Qdrant, Redis, Services};
+use crate::services::{Chromium, ExternalS3, Meilisearch, NODE, PYTHON, Postgres, Qdrant, Redis, Services};
 use crate::{interrupt, shell};
 use anyhow::bail;
 use report::Report;
@@ -53,6 +53,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Box::new(Qdrant),
         Box::new(ExternalS3),
         Box::new(Chromium),
+        Box::new(PYTHON),
+        Box::new(NODE),
     ]);
     let mut environment: Vec<(&str, &str)> = services.environment().collect();
     let server = server.to_string_lossy();

@@ -61,15 +61,32 @@ fn blocks(heading: &str, language: &str) -> Vec<&'static str> {
     section.split(start.as_str()).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect()
 }
 
-/// Returns true if a program runs. Otherwise reports the skipped check, or panics in CI.
-fn is_installed(program: &str, arguments: &[&str]) -> bool {
-    let output = Command::new(program).args(arguments).output();
-    let is_installed = output.is_ok_and(|output| output.status.success());
-    if !is_installed {
-        assert!(std::env::var("CI").is_err(), "CI is set, but {program} {arguments:?} does not run");
-        println!("NOT RUN: this test requires {program}");
+/// Interpreter with what the examples use. The summary of `cargo xtask test` names the missing ones.
+struct Interpreter {
+    /// Environment variable with its path.
+    variable: &'static str,
+    program: &'static str,
+    check: [&'static str; 2],
+}
+
+const CURL: Interpreter = Interpreter { variable: "TEST_SHELL", program: "sh", check: ["-c", "curl --version"] };
+const PYTHON: Interpreter =
+    Interpreter { variable: "TEST_PYTHON", program: "python3", check: ["-c", "import requests"] };
+const NODE: Interpreter =
+    Interpreter { variable: "TEST_NODE", program: "node", check: ["-e", "if (!globalThis.fetch) process.exit(1)"] };
+
+impl Interpreter {
+    /// Returns the program; `None`, and reports the skipped check, if it does not run.
+    fn find(&self) -> Option<String> {
+        let given = std::env::var(self.variable).ok().filter(|given| !given.is_empty());
+        let program = given.unwrap_or_else(|| self.program.to_owned());
+        let output = Command::new(&program).args(self.check).output();
+        let runs = output.is_ok_and(|output| output.status.success());
+        if !runs {
+            println!("NOT RUN: `{program}` does not run {:?}", self.check);
+        }
+        runs.then_some(program)
     }
-    is_installed
 }
 
 #[test]
@@ -86,13 +103,11 @@ fn page_has_the_blocks_that_the_tests_run() {
 
 #[test]
 fn curl() {
-    if !is_installed("curl", &["--version"]) {
-        return;
-    }
+    let Some(shell) = CURL.find() else { return };
     let reader = Reader::new();
     let settings = blocks("Start the server", "sh")[1];
     let script = [&["set -eu", settings], &blocks("curl", "sh")[..]].concat().join("\n");
-    let done = reader.run("sh", "pasted.sh", &script);
+    let done = reader.run(&shell, "pasted.sh", &script);
     assert_eq!(done.code(), Some(0), "{done:#?}");
     let answers: Vec<Value> =
         serde_json::Deserializer::from_str(&done.stdout).into_iter().map(|answer| answer.unwrap()).collect();
@@ -105,22 +120,19 @@ fn curl() {
 
 #[test]
 fn python() {
-    if is_installed("python3", &["--version"]) {
-        check_script("python3", "tides.py", blocks("Python", "python")[0]);
-    }
+    check_script(&PYTHON, "tides.py", blocks("Python", "python")[0]);
 }
 
 #[test]
 fn javascript() {
-    if is_installed("node", &["-e", "if (!globalThis.fetch) process.exit(1)"]) {
-        check_script("node", "tides.mjs", blocks("JavaScript", "js")[0]);
-    }
+    check_script(&NODE, "tides.mjs", blocks("JavaScript", "js")[0]);
 }
 
 #[track_caller]
-fn check_script(interpreter: &str, file: &str, script: &str) {
-    assert!(PAGE.contains(&format!("Save as `{file}` and run `{interpreter} {file}`")));
-    let done = Reader::new().run(interpreter, file, script);
+fn check_script(interpreter: &Interpreter, file: &str, script: &str) {
+    assert!(PAGE.contains(&format!("Save as `{file}` and run `{} {file}`", interpreter.program)));
+    let Some(program) = interpreter.find() else { return };
+    let done = Reader::new().run(&program, file, script);
     assert_eq!(done.code(), Some(0), "{done:#?}");
     let expected = format!("Tides - {SENTENCE}\n# Tides\n\n{SENTENCE}\n");
     assert_eq!(done.stdout.trim_end(), expected.trim_end());
@@ -148,14 +160,10 @@ fn mcp_clients() {
 fn examples_of_the_reference_run_in_every_language() {
     let reader = Reader::new();
     let page = Client::new(&reader.server.base(), None, Uuid::nil()).get("/docs").text;
-    for (language, interpreter, probe, file) in [
-        ("curl", "sh", "curl --version", "example.sh"),
-        ("Python", "python3", "python3 -c 'import requests'", "example.py"),
-        ("JavaScript", "node", "node -e 'fetch'", "example.mjs"),
-    ] {
-        if !is_installed("sh", &["-c", probe]) {
-            continue;
-        }
+    for (language, interpreter, file) in
+        [("curl", CURL, "example.sh"), ("Python", PYTHON, "example.py"), ("JavaScript", NODE, "example.mjs")]
+    {
+        let Some(program) = interpreter.find() else { continue };
         for operation in
             ["search", "readDocument", "submitFeedback", "presignFile", "deleteFile", "startIndexRun", "getUsage"]
         {
@@ -166,7 +174,7 @@ fn examples_of_the_reference_run_in_every_language() {
                 let (escaped, plain) = pair.split_at(pair.len() - 1);
                 code.replace(escaped, plain)
             });
-            let done = reader.run(interpreter, file, &code);
+            let done = reader.run(&program, file, &code);
             assert_eq!(done.code(), Some(0), "{operation} {language}: {done:#?}");
             assert!(done.stdout.contains("request_id") && !done.stdout.contains("\"error\""), "{operation}: {done:#?}");
         }
