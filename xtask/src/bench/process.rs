@@ -47,14 +47,17 @@ pub fn reset_peak(pid: u32) {
     let _ = std::fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
-/// Returns the number of open descriptors.
+/// Returns the number of open sockets.
 ///
 /// # Errors
 ///
 /// Returns an error without such a process or without /proc.
-pub fn descriptors(pid: u32) -> anyhow::Result<usize> {
+pub fn sockets(pid: u32) -> anyhow::Result<usize> {
     let path = format!("/proc/{pid}/fd");
-    Ok(std::fs::read_dir(&path).with_context(|| format!("cannot read `{path}`"))?.count())
+    let open = std::fs::read_dir(&path).with_context(|| format!("cannot read `{path}`"))?;
+    // A descriptor that was closed meanwhile has no target.
+    let targets = open.filter_map(|descriptor| std::fs::read_link(descriptor.ok()?.path()).ok());
+    Ok(targets.filter(|target| target.as_os_str().as_encoded_bytes().starts_with(b"socket:")).count())
 }
 
 /// Returns the CPU time used so far, in steps of 10 ms, without child processes.

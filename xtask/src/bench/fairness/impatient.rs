@@ -33,10 +33,7 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage::sleep(REFUNDS)?;
     let charged = before - setup.installation.balance(&setup.heavy)?;
     throughput::report(&tally, stage.section);
-    let reached = tally.goodput(time);
-    stage.section.number("answers in time/s", reached);
-    let percent = targets::percent(reached, best);
-    stage.section.number("% of the best searches/s", percent).target_at_least(targets::GOODPUT_PERCENT);
+    throughput::compare(stage, &tally, best);
     let billing = targets::Billing { charged, answered: tally.answered() };
     stage.section.number("searches charged", charged as f64);
     stage.section.number("searches charged without an answer", billing.unanswered()).target_below(billing.limit());

@@ -100,7 +100,7 @@ pub fn measure(options: &super::Options, program: &Path, report: &mut Report) ->
         eprintln!("{}: {}", scenario.name, scenario.about);
         let mut line = Line::new(scenario.name);
         let section = report.section(scenario.name);
-        let mut stage = Stage { options, program, web: &mut web, section, line: &mut line };
+        let mut stage = Stage { options, program, web: &mut web, section, line: &mut line, bystander_rate: 0.0 };
         if let Err(error) = (scenario.measure)(&mut stage) {
             eprintln!("  not measured: {error:#}");
             stage.section.number("errors of the measurement", 1.0).target_below(1.0);

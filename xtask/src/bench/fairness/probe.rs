@@ -26,6 +26,7 @@ pub struct Probe<'a> {
 #[derive(Default)]
 pub struct Phase {
     pub latencies: Samples,
+    pub answered: usize,
     pub failed: usize,
     /// First failure.
     pub error: Option<String>,
@@ -34,6 +35,7 @@ pub struct Phase {
 impl Phase {
     fn add(&mut self, other: Self) {
         self.latencies.extend(other.latencies);
+        self.answered += other.answered;
         self.failed += other.failed;
         self.error = self.error.take().or(other.error);
     }
@@ -84,9 +86,12 @@ impl<'a> Probe<'a> {
             }
             let answer = (self.ask)(client, self.next.fetch_add(1, Ordering::Relaxed));
             phase.latencies.push(due.elapsed());
-            if let Err(error) = answer {
-                phase.failed += 1;
-                phase.error.get_or_insert(format!("{error:#}"));
+            match answer {
+                Ok(()) => phase.answered += 1,
+                Err(error) => {
+                    phase.failed += 1;
+                    phase.error.get_or_insert(format!("{error:#}"));
+                }
             }
             due += interval;
         }
@@ -121,7 +126,7 @@ mod tests {
         let phase = probe.run(&over);
         assert!(phase.latencies.len() >= 9, "{}", phase.latencies.len());
         assert!(phase.latencies.median() >= Duration::from_millis(40), "{:?}", phase.latencies.median());
-        assert_eq!((phase.failed, phase.error.as_deref()), (1, Some("refused")));
+        assert_eq!((phase.answered, phase.failed, phase.error.as_deref()), (0, 1, Some("refused")));
     }
 
     #[test]
@@ -134,6 +139,6 @@ mod tests {
         });
         let phase = probe.run(&over);
         assert!((13..=30).contains(&phase.latencies.len()), "{}", phase.latencies.len());
-        assert_eq!(phase.failed, 0);
+        assert_eq!((phase.answered, phase.failed), (phase.latencies.len(), 0));
     }
 }

@@ -26,6 +26,8 @@ pub struct Stage<'a> {
     pub web: &'a mut WebIndexes,
     pub section: &'a mut Section,
     pub line: &'a mut Line,
+    /// Answers per second to the bystander beside the last load.
+    pub bystander_rate: f64,
 }
 
 impl Stage<'_> {
@@ -94,6 +96,8 @@ impl Stage<'_> {
             (watch.join().unwrap_or(u64::MAX), burst)
         });
         let (beside, loaded) = burst?;
+        let answered: usize = beside.iter().map(|phase| phase.answered).sum();
+        self.bystander_rate = answered as f64 / begun.elapsed().as_secs_f64();
         let before = process::cpu_time(server.pid())?;
         sleep(AFTERMATH)?;
         let used = process::cpu_time(server.pid())?.saturating_sub(before);

@@ -1,6 +1,8 @@
 //! Searches of many clients in a larger index.
 
 use super::setup::Setup;
+use super::stage::Stage;
+use super::targets;
 use crate::bench::report::Section;
 use crate::bench::swarm::{self, Tally};
 use std::time::Duration;
@@ -35,4 +37,12 @@ pub fn report(tally: &Tally, section: &mut Section) {
     }
     section.count("requests that timed out", tally.timed_out);
     section.count("requests whose connection was lost", tally.lost);
+}
+
+/// Compares the searches of all organizations under overload with the best throughput of one.
+pub fn compare(stage: &mut Stage<'_>, tally: &Tally, best: f64) {
+    let reached = tally.goodput(stage.time()) + stage.bystander_rate;
+    stage.section.number("searches/s of all clients under overload", reached);
+    let percent = targets::percent(reached, best);
+    stage.section.number("% of the best searches/s", percent).target_at_least(targets::GOODPUT_PERCENT);
 }

@@ -21,8 +21,8 @@ const CLIENTS: usize = 64;
 /// Time after which the connections count as open forever.
 const LIMIT: Duration = Duration::from_secs(100);
 const CLOSED_S: f64 = 90.0;
-/// Variation of the server's other descriptors.
-const OTHER_DESCRIPTORS: usize = 4;
+/// Variation of the server's other sockets.
+const OTHER_SOCKETS: usize = 4;
 const POLL: Duration = Duration::from_millis(100);
 
 fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
@@ -42,7 +42,7 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
 
 /// Returns the number of connections that the server keeps open, and the time until it closed all of them.
 fn abandon(setup: &Setup, request: &[u8], clients: usize, pid: u32) -> anyhow::Result<(usize, Duration)> {
-    let before = process::descriptors(pid)?;
+    let before = process::sockets(pid)?;
     let begun = Instant::now();
     let mut connections = Vec::with_capacity(clients);
     for _ in 0..clients {
@@ -56,8 +56,8 @@ fn abandon(setup: &Setup, request: &[u8], clients: usize, pid: u32) -> anyhow::R
     while begun.elapsed() < LIMIT {
         check_interrupt()?;
         // A client cannot see the end of a connection behind a response that it does not read.
-        open = process::descriptors(pid)?.saturating_sub(before);
-        if open <= OTHER_DESCRIPTORS {
+        open = process::sockets(pid)?.saturating_sub(before);
+        if open <= OTHER_SOCKETS {
             break;
         }
         std::thread::sleep(POLL);

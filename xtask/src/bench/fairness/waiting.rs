@@ -1,7 +1,7 @@
 //! 2,000 clients that keep waiting, and come back when they are refused.
 
 use super::stage::Stage;
-use super::{Scenario, targets, throughput};
+use super::{Scenario, throughput};
 use crate::bench::swarm;
 
 pub const SCENARIO: Scenario =
@@ -19,9 +19,6 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let probes = [setup.search_probe()];
     let tally = stage.measure(&server, &probes, || swarm::run(&setup.patient(&searches, clients, time)))?;
     throughput::report(&tally, stage.section);
-    let reached = tally.goodput(time);
-    stage.section.number("searches/s under overload", reached);
-    let percent = targets::percent(reached, best);
-    stage.section.number("% of the best searches/s", percent).target_at_least(targets::GOODPUT_PERCENT);
+    throughput::compare(stage, &tally, best);
     Ok(())
 }
