@@ -10,16 +10,16 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Finished, Gate, Server, until};
+use crate::support::{Client, Database, Finished, Line, Proxy, Server, until};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The backends, each behind a gate.
+/// The backends, each behind a proxy.
 struct Backends {
-    database: Gate,
-    rate_limit: Gate,
-    index: Gate,
-    storage: Gate,
+    database: Proxy,
+    rate_limit: Proxy,
+    index: Proxy,
+    storage: Proxy,
     /// Dropped at the end.
     _database: Database,
 }
@@ -32,13 +32,14 @@ fn variable(name: &str) -> Option<String> {
     value
 }
 
-/// Opens a gate to the service of a URL. Returns the URL through the gate, too.
-fn gate(url: &str, default_port: u16) -> (Gate, String) {
+/// Starts a proxy of the service of a URL. Returns the URL through the proxy, too.
+fn proxy(url: &str, default_port: u16) -> (Proxy, String) {
     let mut url = Url::parse(url).unwrap();
-    let gate = Gate::to(&format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(default_port)));
-    url.set_host(Some(&gate.address.ip().to_string())).unwrap();
-    url.set_port(Some(gate.address.port())).unwrap();
-    (gate, url.as_str().trim_end_matches('/').to_owned())
+    let proxy = Proxy::start(&format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(default_port)));
+    let (host, port) = proxy.address.rsplit_once(':').unwrap();
+    url.set_host(Some(host)).unwrap();
+    url.set_port(port.parse().ok()).unwrap();
+    (proxy, url.as_str().trim_end_matches('/').to_owned())
 }
 
 /// Prepares an instance on the composition; `None` if a backend is not there.
@@ -49,10 +50,10 @@ fn prepare() -> Option<(Server, Backends)> {
     let [s3_key, s3_secret, bucket] = ["TEST_S3_KEY", "TEST_S3_SECRET", "TEST_S3_BUCKET"].map(variable);
     let (s3_key, s3_secret, bucket) = (s3_key?, s3_secret?, bucket?);
     let postgres = Database::postgres()?;
-    let (database, database_url) = gate(&postgres.url(), 5432);
-    let (rate_limit, redis_url) = gate(&redis, 6379);
-    let (index, index_url) = gate(&meilisearch, 7700);
-    let (storage, s3_url) = gate(&s3, 80);
+    let (database, database_url) = proxy(&postgres.url(), 5432);
+    let (rate_limit, redis_url) = proxy(&redis, 6379);
+    let (index, index_url) = proxy(&meilisearch, 7700);
+    let (storage, s3_url) = proxy(&s3, 80);
     let key = std::env::var("ACCEPT_INDEX_KEY").unwrap_or_default();
     let prefix = format!("doctor-{}-", Uuid::new_v4().simple());
     let sections = format!(
@@ -91,13 +92,13 @@ fn doctor_passes_and_fails_with_a_hint_for_each_backend_that_is_gone() {
     for check in ["database", "index", "storage", "rate_limit", "round_trip", "isolation"] {
         assert!(with_status(&passed, "pass").contains(&check), "{check}: {passed:#?}");
     }
-    for (gate, check, hint) in [
+    for (proxy, check, hint) in [
         (&backends.database, "database", "database.url"),
         (&backends.index, "index", "index.url"),
         (&backends.storage, "storage", "storage.endpoint"),
         (&backends.rate_limit, "rate_limit", "rate_limit.url"),
     ] {
-        gate.close();
+        proxy.set(Line::Refusing);
         let done = server.command(&["doctor", "--json"]);
         assert_eq!(done.code(), Some(1), "{check}: {done:#?}");
         let findings = findings(&done);
@@ -105,7 +106,7 @@ fn doctor_passes_and_fails_with_a_hint_for_each_backend_that_is_gone() {
         let failed = findings.iter().find(|finding| finding["check"] == check).unwrap();
         assert!(failed["hint"].as_str().unwrap().contains(hint), "{failed}");
         assert!(done.stderr.contains(&format!("failed checks: {check}")), "{}", done.stderr);
-        gate.reopen();
+        proxy.set(Line::Open);
         // The running server recovers by itself.
         until("the server is ready again", DEADLINE, || {
             let state = Client::new(&server.operations(), None, Uuid::nil()).get("/readyz");

@@ -3,8 +3,51 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use crate::support::{Client, Line, Proxy, Server, until};
+use crate::support::{Client, Database, Line, Proxy, Server, until};
+
+/// Search engine on another server. Its tests are skipped without the environment variable of its URL.
+pub struct Backend {
+    pub name: &'static str,
+    pub url_variable: &'static str,
+    pub key_variable: &'static str,
+    /// Deletes all indexes of a prefix.
+    pub delete: fn(&Index),
+}
+
+/// Indexes of one prefix, reached through a proxy, and deleted on drop.
+pub struct Index {
+    backend: &'static Backend,
+    proxy: Proxy,
+    pub upstream: String,
+    pub key: Option<String>,
+    pub prefix: String,
+}
+
+impl Index {
+    fn of_environment(backend: &'static Backend) -> Option<Self> {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let (upstream, key) = (variable(backend.url_variable)?, variable(backend.key_variable));
+        let prefix = format!("e2e-{}-", Uuid::new_v4().simple());
+        let proxy = Proxy::start(upstream.trim_start_matches("http://").trim_end_matches('/'));
+        Some(Self { backend, proxy, upstream, key, prefix })
+    }
+
+    fn server(&self, database: Database) -> Server {
+        let (url, key) = (self.proxy.url(), self.key.as_deref().unwrap_or_default());
+        let (backend, prefix) = (self.backend.name, &self.prefix);
+        let settings =
+            format!("[index]\nbackend = {backend:?}\nurl = {url:?}\napi_key = {key:?}\nprefix = {prefix:?}\n");
+        Server::start_with(database, &settings)
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        (self.backend.delete)(self);
+    }
+}
 
 fn fill(server: &Server) -> Client {
     let client = server.tenant("acme");
@@ -23,7 +66,9 @@ fn found(client: &Client) -> usize {
 }
 
 /// Rebuilds the index by command, and after it was deleted.
-pub fn is_rebuilt_when_lost(server: &Server, delete: impl FnOnce()) {
+pub fn lost_index_is_rebuilt(backend: &'static Backend, database: Database) {
+    let Some(index) = Index::of_environment(backend) else { return };
+    let server = &index.server(database);
     let client = fill(server);
     assert_eq!(found(&client), 3);
     let exact = json!({ "filters": { "exact_match": true } });
@@ -33,7 +78,7 @@ pub fn is_rebuilt_when_lost(server: &Server, delete: impl FnOnce()) {
     assert_eq!(rebuilt, [json!({ "index": "web", "documents": 2 })]);
     assert_eq!(found(&client), 3);
 
-    delete();
+    (backend.delete)(&index);
     until("the lost index is rebuilt", Duration::from_secs(60), || {
         let scope = json!({ "indexes": ["web", "workspace"], "workspace_id": client.organization });
         let reply = client.search("walrus", json!({ "scope": scope }));
@@ -48,15 +93,17 @@ pub fn is_rebuilt_when_lost(server: &Server, delete: impl FnOnce()) {
     });
 }
 
-pub fn fails_within_two_seconds_while_unreachable(server: &Server, proxy: &Proxy) {
-    let client = fill(server);
-    proxy.set(Line::Silent);
+pub fn unreachable_index_fails_within_two_seconds(backend: &'static Backend, database: Database) {
+    let Some(index) = Index::of_environment(backend) else { return };
+    let server = index.server(database);
+    let client = fill(&server);
+    index.proxy.set(Line::Silent);
     for _ in 0..2 {
         let started = Instant::now();
         client.search("walrus", json!({})).error(502, "provider_unavailable");
         assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
     }
-    proxy.set(Line::Open);
+    index.proxy.set(Line::Open);
     until("searches work again", Duration::from_secs(20), || {
         (client.search("walrus", json!({})).status == 200).then_some(())
     });

@@ -3,7 +3,6 @@
 mod client;
 mod database;
 pub mod files;
-mod gate;
 pub mod instances;
 mod poll;
 mod ports;
@@ -16,7 +15,6 @@ mod server;
 
 pub use client::{Client, put, put_chunked};
 pub use database::Database;
-pub use gate::Gate;
 pub use poll::until;
 pub use process::{Finished, SANDBOX, command, finish, run, signal_group, wait};
 pub use proxy::{Line, Proxy};

@@ -12,6 +12,8 @@ pub enum Line {
     Open,
     /// Accepts connections and stays silent, as an unreachable machine.
     Silent,
+    /// Ends connections at once, as if the service had ended.
+    Refusing,
     /// Passes every piece of bytes on after a delay.
     Slow(Duration),
     /// Responds to every HTTP request with this status.
@@ -77,6 +79,10 @@ impl State {
         let line = *self.line.lock().unwrap();
         match line {
             Line::Silent => {}
+            Line::Refusing => {
+                let _ = client_side.shutdown(Shutdown::Both);
+                return;
+            }
             Line::Failing(status) => {
                 let stream = client_side.try_clone().unwrap();
                 std::thread::spawn(move || fail(&stream, status));
