@@ -506,7 +506,7 @@ pub fn pages(
     let fetcher = fetcher(settings)?;
     let options = PageReaderOptions {
         clock: store.clock(),
-        compute: Compute::new(cores()),
+        compute: Compute::interactive(cores()),
         scripted,
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
@@ -538,8 +538,8 @@ pub fn runner(
     std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
     let options = RunnerOptions {
         clock: store.clock(),
-        // Half of the cores: searches come first.
-        compute: Compute::new(cores().div_ceil(2)),
+        // Half of the cores, in the background: searches come first.
+        compute: Compute::background(cores().div_ceil(2)),
         parallel_files: cores() * 2,
         parallel_runs: RUNS_AT_A_TIME,
         max_bytes_in_progress: RUN_BYTES.max(settings.files.max_object_bytes),

@@ -3,55 +3,67 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::OrganizationId;
-use tokio::runtime::Handle;
-use tokio::task::JoinError;
+use tokio::sync::oneshot;
 
+use crate::threads::Threads;
 use crate::{FairSemaphore, Limits};
 
-/// Failure of a computation: it panicked, or the runtime is shutting down.
+/// Failure of a computation: it panicked, or the process is shutting down.
 #[derive(Debug, thiserror::Error)]
 #[error("a computation ended early")]
-pub struct ComputeError(#[from] JoinError);
+pub struct ComputeError(#[from] oneshot::error::RecvError);
 
-/// Computation on the blocking threads of a runtime: bounded, organizations in turn. Cheap to clone.
+/// Computation on a bounded number of threads, organizations in turn. Cheap to clone.
 ///
 /// A call occupies its thread to its end, so work of more than some 10 ms is cut into several calls.
 #[derive(Clone)]
 pub struct Compute {
-    threads: FairSemaphore,
-    runtime: Handle,
+    permits: FairSemaphore,
+    threads: Threads,
 }
 
 impl Compute {
-    /// Computes on at most `threads` threads of the current runtime.
+    /// Computes on at most `threads` blocking threads of the current runtime.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
-    pub fn new(threads: usize) -> Self {
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+    pub fn interactive(threads: usize) -> Self {
+        Self::on(Threads::of_runtime(), threads)
+    }
+
+    /// Computes on `threads` threads of its own, which the operating system runs while others do not need the cores.
+    pub fn background(threads: usize) -> Self {
+        Self::on(Threads::background(threads), threads)
+    }
+
+    fn on(threads: Threads, count: usize) -> Self {
+        let permits = u32::try_from(count).unwrap_or(u32::MAX);
         // Callers were admitted before, so the queue is short and refuses nothing.
-        let limits = Limits::shared(threads, usize::MAX, Duration::MAX);
-        Self { threads: FairSemaphore::new(limits), runtime: Handle::current() }
+        let limits = Limits::shared(permits, usize::MAX, Duration::MAX);
+        Self { permits: FairSemaphore::new(limits), threads }
     }
 
     /// Runs `work`. Dropping the future stops the work at its next check of [`Stop`], or before it has begun.
     ///
     /// # Errors
-    /// The work panicked, or the runtime is shutting down.
+    /// The work panicked, or the process is shutting down.
     pub async fn run<T: Send + 'static>(
         &self,
         organization: OrganizationId,
         work: impl FnOnce(&Stop) -> T + Send + 'static,
     ) -> Result<T, ComputeError> {
-        let permit = self.threads.wait(organization, 1).await;
+        let permit = self.permits.wait(organization, 1).await;
         let stop = Stop::default();
         let on_drop = StopOnDrop(stop.clone());
-        let working = self.runtime.spawn_blocking(move || {
+        let (finish, finished) = oneshot::channel();
+        self.threads.spawn(move || {
+            let result = work(&stop);
             // Held by the work itself: a dropped future must not free a thread that still computes.
-            let _permit = permit;
-            work(&stop)
+            drop(permit);
+            // A caller that left needs no result.
+            let _ = finish.send(result);
         });
-        let result = working.await;
+        let result = finished.await;
         drop(on_drop);
         Ok(result?)
     }

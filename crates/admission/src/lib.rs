@@ -5,6 +5,7 @@ mod fair_semaphore;
 mod limits;
 mod patience;
 mod queues;
+mod threads;
 
 pub use compute::{Compute, ComputeError, Stop};
 pub use fair_semaphore::{FairSemaphore, Permit};

@@ -7,12 +7,16 @@ use model::OrganizationId;
 
 use crate::Error;
 use crate::error::Result;
+use crate::shares::Shares;
 
 /// Contents in memory for all requests, in kibibytes.
 const KIBIBYTES: u32 = 256 << 10;
 
 /// Bytes that one computation reads: about 5 ms of analysis, after which others have their turn.
 const STEP_BYTES: usize = 128 << 10;
+
+/// Bytes of contents beyond which a request computes in the background: about 20 ms of analysis.
+const LONG_BYTES: usize = 512 << 10;
 
 /// Bytes that one request reads of long contents to choose what it returns.
 #[derive(Clone, Copy, Debug)]
@@ -29,17 +33,22 @@ impl Default for ReadLimits {
     }
 }
 
-/// Permits for the contents that requests hold in memory, and the threads that work on them.
+/// Permits for the contents that requests hold in memory, and the threads that compute on them.
 pub struct ContentBudget {
     kibibytes: FairSemaphore,
-    compute: Compute,
+    short: Compute,
+    long: Compute,
 }
 
 impl ContentBudget {
-    pub fn new(compute: Compute) -> Self {
+    pub fn new(shares: &Shares) -> Self {
         // Requests were admitted before, so that the queue is short and refuses nothing.
         let limits = Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX);
-        Self { kibibytes: FairSemaphore::new(limits), compute }
+        Self {
+            kibibytes: FairSemaphore::new(limits),
+            short: shares.compute().clone(),
+            long: shares.long_compute().clone(),
+        }
     }
 
     /// Waits until this many bytes may be loaded. A caller must not wait again while it holds the permit: two callers
@@ -49,13 +58,15 @@ impl ContentBudget {
         self.kibibytes.wait(organization_id, weight).await
     }
 
-    /// Computes on a blocking thread, when it is the organization's turn.
+    /// Computes when it is the organization's turn; in the background for a request that reads many `bytes` of contents.
     pub async fn compute<T: Send + 'static>(
         &self,
         organization_id: OrganizationId,
+        bytes: usize,
         work: impl FnOnce(&Stop) -> T + Send + 'static,
     ) -> Result<T> {
-        self.compute.run(organization_id, work).await.map_err(Error::internal)
+        let compute = if bytes > LONG_BYTES { &self.long } else { &self.short };
+        compute.run(organization_id, work).await.map_err(Error::internal)
     }
 }
 

@@ -212,7 +212,7 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
-            contents: ContentBudget::new(shares.compute().clone()),
+            contents: ContentBudget::new(&shares),
             shares,
             runtime: Handle::current(),
             clock,

@@ -61,13 +61,14 @@ impl ShareLimits {
     }
 }
 
-/// Permits of each kind of work, and the threads of computation.
+/// Permits of each kind of work, and threads of computation.
 pub struct Shares {
     searches: FairSemaphore,
     reads: FairSemaphore,
     reports: FairSemaphore,
     small: FairSemaphore,
     compute: Compute,
+    long_compute: Compute,
 }
 
 impl Shares {
@@ -87,7 +88,8 @@ impl Shares {
             reads: FairSemaphore::new(partial(limits.reads)),
             reports: FairSemaphore::new(shared(limits.reports)),
             small: FairSemaphore::new(partial(limits.small)),
-            compute: Compute::new(limits.cores),
+            compute: Compute::interactive(limits.cores),
+            long_compute: Compute::background(limits.cores),
         }
     }
 
@@ -103,8 +105,14 @@ impl Shares {
         }
     }
 
+    /// Threads for short requests.
     pub fn compute(&self) -> &Compute {
         &self.compute
+    }
+
+    /// Threads for requests with long texts.
+    pub fn long_compute(&self) -> &Compute {
+        &self.long_compute
     }
 
     fn of(&self, work: Work) -> &FairSemaphore {

@@ -189,7 +189,7 @@ fn runner(
     clock: Arc<dyn Clock>,
 ) -> Runner {
     let options = RunnerOptions {
-        compute: Compute::new(2),
+        compute: Compute::interactive(2),
         parallel_files: 4,
         parallel_runs: 4,
         max_bytes_in_progress: 16 << 20,
@@ -222,7 +222,7 @@ fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> Page
         ..FetcherOptions::new("test", "1.0", None)
     });
     let options = PageReaderOptions {
-        compute: Compute::new(2),
+        compute: Compute::interactive(2),
         scripted: Scripted::default(),
         extract_timeout: Duration::from_secs(10),
         failure_ttl,

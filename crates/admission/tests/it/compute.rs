@@ -10,7 +10,7 @@ use super::organization;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_future_stops_the_computation() {
-    let compute = Compute::new(1);
+    let compute = Compute::interactive(1);
     let (started, has_started) = oneshot::channel();
     let (stopped, has_stopped) = oneshot::channel();
     let running = compute.clone();
@@ -33,7 +33,7 @@ async fn dropped_future_stops_the_computation() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn organizations_compute_in_turn() {
-    let compute = Compute::new(1);
+    let compute = Compute::interactive(1);
     let (sender, order) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let first = compute.run(organization(1), move |_| released.recv_timeout(Duration::from_secs(60)).is_ok());
@@ -56,7 +56,17 @@ async fn organizations_compute_in_turn() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn panic_is_an_error() {
-    let compute = Compute::new(1);
-    assert!(compute.run(organization(1), |_| panic!("of a test")).await.is_err());
-    assert_eq!(compute.run(organization(1), |_| 1).await.unwrap(), 1);
+    for compute in [Compute::interactive(1), Compute::background(1)] {
+        assert!(compute.run(organization(1), |_| panic!("of a test")).await.is_err());
+        assert_eq!(compute.run(organization(1), |_| 1).await.unwrap(), 1);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn background_threads_have_a_low_priority() {
+    let niceness = |_: &admission::Stop| rustix::process::nice(0).unwrap();
+    let usual = Compute::interactive(1).run(organization(1), niceness).await.unwrap();
+    let background = Compute::background(1).run(organization(1), niceness).await.unwrap();
+    assert_eq!(background, (usual + 10).min(19));
 }

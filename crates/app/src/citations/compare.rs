@@ -112,7 +112,7 @@ impl App {
         let mut comparisons = Vec::with_capacity(citations.len());
         for step in steps(citations, |citation| bytes + LEAST_BYTES + citation.quote.len()) {
             let pieces = Arc::clone(&pieces);
-            let computing = self.contents.compute(organization_id, move |stop| {
+            let computing = self.contents.compute(organization_id, bytes, move |stop| {
                 let step = step.into_iter().take_while(|_| !stop.is_stopped());
                 step.map(|citation| quotes::compare(&quote(&citation), &pieces)).collect::<Vec<_>>()
             });

@@ -241,11 +241,12 @@ impl App {
         let Some(stored) = stored else { return Ok(outcome(&document, None, false, failure, &request)) };
         let has_text = !stored.capture.content.trim().is_empty();
         let (reading, memory) = self.read_text(viewer, &document, stored, &request).await?;
-        if reading.excerpt.content().len() <= INLINE_BYTES {
+        let bytes = reading.excerpt.content().len();
+        if bytes <= INLINE_BYTES {
             let outcome = outcome(&document, Some(&reading), has_text, failure, &request);
             return Ok(with_latest(outcome, latest));
         }
-        let computing = self.contents.compute(viewer.organization_id, move |_| {
+        let computing = self.contents.compute(viewer.organization_id, bytes, move |_| {
             let outcome = with_latest(outcome(&document, Some(&reading), has_text, failure, &request), latest);
             drop((reading, memory));
             outcome

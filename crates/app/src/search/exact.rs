@@ -43,7 +43,7 @@ impl App {
         let mut others = HashMap::new();
         for step in steps(loaded.into_values(), |loaded| loaded.capture.content.len()) {
             let request = search.request.clone();
-            let checking = self.contents.compute(search.organization_id, move |stop| check(&request, step, stop));
+            let checking = self.compute(search, move |stop| check(&request, step, stop));
             for (loaded, is_match) in checking.await? {
                 let is_whole =
                     loaded.capture.parts.as_ref().is_none_or(|map| map.end().byte <= loaded.capture.content.len());
@@ -75,7 +75,7 @@ impl App {
         });
         for step in steps(texts, |(_, text, _)| text.len()) {
             let request = search.request.clone();
-            let checking = self.contents.compute(search.organization_id, move |stop| check_texts(&request, step, stop));
+            let checking = self.compute(search, move |stop| check_texts(&request, step, stop));
             matching.extend(checking.await?);
         }
         kept.extend(others.into_iter().filter(|(doc_id, _)| matching.contains(doc_id)));

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use admission::Stop;
 use docstore::{Grant, SearchDetails};
 pub use docstore::{Place, ResultDetails};
 use engine::SearchEngine;
@@ -139,6 +140,10 @@ impl Search<'_> {
     /// Counts contents that were read.
     fn count_read(&self, bytes: impl Iterator<Item = usize>) {
         self.read_bytes.fetch_add(bytes.sum(), Ordering::Relaxed);
+    }
+
+    fn read_bytes(&self) -> usize {
+        self.read_bytes.load(Ordering::Relaxed)
     }
 
     /// Returns true if the next stage is to be skipped.
@@ -259,7 +264,7 @@ impl App {
             results: best.iter().map(Candidate::details).collect(),
         };
         let hits = self.build_and_record(viewer, &search, search_id, best, details).await?;
-        let read_bytes = search.read_bytes.load(Ordering::Relaxed);
+        let read_bytes = search.read_bytes();
         if !hits.is_empty() {
             empty_indexes.clear();
         }
@@ -317,10 +322,19 @@ impl App {
         Ok(lists)
     }
 
+    /// Computes for a search when it is the organization's turn.
+    async fn compute<T: Send + 'static>(
+        &self,
+        search: &Search<'_>,
+        work: impl FnOnce(&Stop) -> T + Send + 'static,
+    ) -> Result<T> {
+        self.contents.compute(search.organization_id, search.read_bytes(), work).await
+    }
+
     /// Ranks the candidates and blends the best of each collection into one list.
     async fn rank(&self, search: &Search<'_>, mut lists: Vec<CandidateList>) -> Result<(Vec<Candidate>, Order)> {
         let request = search.request;
-        let ranking = self.contents.compute(search.organization_id, {
+        let ranking = self.compute(search, {
             let request = Arc::clone(request);
             let now = self.clock.now();
             move |_| {
@@ -360,7 +374,7 @@ impl App {
             let mut hits = Vec::with_capacity(sources.len());
             for step in steps(sources.into_iter().zip(1..), |(source, _)| source.excerpt.content().len()) {
                 let request = Arc::clone(search.request);
-                let building = self.contents.compute(search.organization_id, move |stop| {
+                let building = self.compute(search, move |stop| {
                     with_analyzers(|analyzers| {
                         let mut snippets = Snippets::new(&request.query, analyzers);
                         let step = step.into_iter().take_while(|_| !stop.is_stopped());

@@ -204,7 +204,7 @@ impl App {
         }
         for step in steps(unknown, |loaded| loaded.capture.content.len()) {
             let vectors = self.vectors.clone();
-            let done = self.contents.compute(search.organization_id, move |stop| analyse(step, limit, &vectors, stop));
+            let done = self.compute(search, move |stop| analyse(step, limit, &vectors, stop));
             analysed.extend(done.await?);
         }
         Ok(analysed)

@@ -59,7 +59,7 @@ pub fn reader_with(world: &World, extractor: Arc<dyn Extractor>, scripted: Scrip
     });
     let options = PageReaderOptions {
         clock: Arc::clone(&world.clock) as Arc<dyn Clock>,
-        compute: Compute::new(1),
+        compute: Compute::interactive(1),
         scripted,
         extract_timeout: Duration::from_secs(60),
         failure_ttl: Duration::from_secs(60),

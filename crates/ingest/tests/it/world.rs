@@ -68,7 +68,7 @@ impl World {
     pub fn worker(&self, lease: Duration, retry_timeout: Duration) -> Worker {
         let options = RunnerOptions {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
-            compute: Compute::new(2),
+            compute: Compute::interactive(2),
             parallel_files: 4,
             parallel_runs: 8,
             max_bytes_in_progress: 8 << 20,

@@ -110,7 +110,7 @@ impl App {
         }
         let ttl = self.options.capture_lifetimes.snippet;
         let language = search.request.language.clone();
-        let choosing = self.contents.compute(organization_id, move |stop| {
+        let choosing = self.compute(search, move |stop| {
             let found = found.into_iter().take_while(|_| !stop.is_stopped());
             let known = found.map(|page| {
                 let doc_id = page.result.doc_id();
