@@ -138,7 +138,7 @@ mod tests {
             Ok(())
         });
         let phase = probe.run(&over);
-        assert!((13..=30).contains(&phase.latencies.len()), "{}", phase.latencies.len());
-        assert_eq!((phase.answered, phase.failed), (phase.latencies.len(), 0));
+        assert!((13..=30).contains(&phase.answered), "{}", phase.answered);
+        assert_eq!(phase.failed, 0);
     }
 }
