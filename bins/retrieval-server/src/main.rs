@@ -64,6 +64,7 @@ fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>
     let settings = Settings::load(config, environment())
         .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
     descriptors::raise_limit();
+    memory::return_free_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_keep_alive(std::time::Duration::from_secs(5))

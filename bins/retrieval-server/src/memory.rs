@@ -1,7 +1,15 @@
-//! Allocator settings.
+//! Allocator settings, and the return of free memory to the system.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-use std::num::NonZero;
+use std::{num::NonZero, thread, time::Duration};
+
+/// Interval of the looks at free memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// Free bytes on the heap, at two looks in a row, from which on they are returned.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const FREE_BYTES: usize = 64 << 20;
 
 /// Makes the allocator return memory to the system after indexing.
 ///
@@ -22,5 +30,42 @@ pub fn configure_allocator() {
     }
 }
 
+/// Starts a thread that returns free memory to the system after a burst: by itself the allocator only returns what is at the end of an
+/// arena.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn return_free_memory() {
+    let watch = || {
+        let mut before = 0;
+        loop {
+            thread::sleep(INTERVAL);
+            let (free, used) = heap_bytes();
+            // A load that goes on frees and needs a part of the heap all the time.
+            if free.min(before) > FREE_BYTES.max(used / 2) {
+                trim();
+            }
+            before = free;
+        }
+    };
+    // Without the thread the memory stays with the process.
+    let _ = thread::Builder::new().name("memory".to_owned()).spawn(watch);
+}
+
+/// Returns the numbers of free and of used bytes in all arenas.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "mallinfo2 has no safe wrapper; it takes nothing and returns counters")]
+fn heap_bytes() -> (usize, usize) {
+    let counters = unsafe { libc::mallinfo2() };
+    (counters.fordblks, counters.uordblks)
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "malloc_trim has no safe wrapper; it takes an integer and only returns free pages")]
+fn trim() {
+    unsafe { libc::malloc_trim(0) };
+}
+
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn configure_allocator() {}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn return_free_memory() {}
