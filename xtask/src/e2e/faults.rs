@@ -13,7 +13,7 @@ use std::process::Stdio;
 /// Folder of the tests in `bins/retrieval-server/tests/it`.
 const MODULE: &str = "faults::";
 /// Number of tests at once, for each processor.
-const TESTS_PER_PROCESSOR: usize = 2;
+const TESTS_PER_PROCESSOR: usize = 3;
 /// Test of which a round reports the reason why it did not run.
 const NOT_RUN: &str = "NOT RUN: ";
 
