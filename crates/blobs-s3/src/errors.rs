@@ -42,6 +42,8 @@ fn classify_response(response: &BufferedHttpResponse) -> (BlobErrorKind, String)
     let code = element(response, "Code").unwrap_or_default();
     let kind = match (status, code) {
         (_, CORRUPT) => BlobErrorKind::Corrupt,
+        // A clock that jumped is corrected while the processes run.
+        (_, "RequestTimeTooSkewed") => BlobErrorKind::Unavailable,
         (408 | 429 | 500.., _) | (_, "RequestTimeout" | "SlowDown" | "OperationAborted") => BlobErrorKind::Unavailable,
         (401 | 403, _) | (_, "ExpiredToken" | "InvalidToken" | "AuthorizationHeaderMalformed") => BlobErrorKind::Denied,
         _ => BlobErrorKind::Failed,
@@ -79,6 +81,7 @@ mod tests {
         check(503, "SlowDown", BlobErrorKind::Unavailable);
         check(400, "RequestTimeout", BlobErrorKind::Unavailable);
         check(429, "TooManyRequests", BlobErrorKind::Unavailable);
+        check(403, "RequestTimeTooSkewed", BlobErrorKind::Unavailable);
         check(403, "SignatureDoesNotMatch", BlobErrorKind::Denied);
         check(400, "ExpiredToken", BlobErrorKind::Denied);
         check(404, "NoSuchBucket", BlobErrorKind::Failed);

@@ -176,6 +176,8 @@ operations! {
     /// Returns the balance in cents; `None` if the organization never had one.
     read balances::find_balance(organization_id: OrganizationId) -> Option<i64>;
 
+    /// Writes the audit entry of a change that takes many transactions, before the first of them.
+    write audit::record_audit_entry(entry: AuditEntry) -> ();
     /// Lists audit entries of all organizations for the operator, newest first, before the entry with this time and id.
     read audit::list_audit_entries(filter: AuditFilter, before: Option<(Timestamp, AuditEntryId)>, limit: i64) -> Vec<AuditEntry>;
 

@@ -64,6 +64,7 @@ named_enum! {
         CrawlStarted = "crawl.started",
         CrawlStopped = "crawl.stopped",
         CrawlRemoved = "crawl.removed",
+        WebPagesImported = "web_pages.imported",
         WebPagesRemoved = "web_pages.removed",
     }
 }

@@ -58,6 +58,10 @@ fn import_reports_outcome_of_every_line(database: Database) {
     assert!(missing.stderr.contains("/nowhere/pages.jsonl"), "{}", missing.stderr);
     assert_eq!(server.command_with_input(&["web", "import", "-"], "").object(), report(0, 0, 0, 0));
     assert_eq!(server.command(&["web", "import"]).code(), Some(2));
+
+    let audited = server.command(&["admin", "audit", "--action", "web_pages.imported", "--limit", "3"]).lines();
+    let sources: Vec<&Value> = audited.iter().map(|entry| &entry["details"]["source"]).collect();
+    assert_eq!(sources, [&json!("-"), &json!(path), &json!("-")], "newest first, without the missing file");
 }
 
 fn imported_page_is_searchable_and_readable(database: Database) {

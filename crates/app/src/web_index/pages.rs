@@ -123,7 +123,7 @@ pub struct Removed {
 pub async fn remove_one(store: &Docstore, actor: &str, now: Timestamp, url: &str) -> Result<Removed> {
     let address = exact("url", url)?;
     let details = Details::default().with("url", address.url.as_str());
-    let entry = AuditEntry { subject_id: Some(address.doc_id().0), ..entry(actor, now, details) };
+    let entry = AuditEntry { subject_id: Some(address.doc_id().0), ..entry(actor, now, AuditAction::WebPagesRemoved, details) };
     let count = store.remove_web_pages(vec![address.doc_id()], now, Some(entry)).await?;
     Ok(Removed { count, is_complete: true })
 }
@@ -143,7 +143,7 @@ pub async fn remove(
         return Err(Error::invalid("host", "a host or a prefix is required"));
     }
     let details = Details::default().with("host", selection.host.clone()).with("prefix", selection.prefix.clone());
-    let mut entry = Some(entry(actor, now, details));
+    let mut entry = Some(entry(actor, now, AuditAction::WebPagesRemoved, details));
     let mut count = 0;
     for _ in 0..steps {
         let pages = list(store, selection, None, REMOVED_AT_A_TIME).await?;
@@ -190,6 +190,15 @@ fn exact(field: &str, url: &str) -> Result<Address> {
     Address::exact(url).map_err(|error| Error::invalid(field, format!("{field}: {error}")))
 }
 
-fn entry(actor: &str, now: Timestamp, details: Details) -> AuditEntry {
-    AuditEntry { details, ..AuditEntry::new(AuditEntryId(Uuid::now_v7()), now, actor, AuditAction::WebPagesRemoved) }
+/// Records an import that begins, in the audit log.
+///
+/// # Errors
+/// The database failed.
+pub async fn record_import(store: &Docstore, actor: &str, now: Timestamp, source: &str) -> Result<()> {
+    let details = Details::default().with("source", source);
+    Ok(store.record_audit_entry(entry(actor, now, AuditAction::WebPagesImported, details)).await?)
+}
+
+fn entry(actor: &str, now: Timestamp, action: AuditAction, details: Details) -> AuditEntry {
+    AuditEntry { details, ..AuditEntry::new(AuditEntryId(Uuid::now_v7()), now, actor, action) }
 }

@@ -14,6 +14,10 @@ pub async fn record(connection: &mut Conn, entry: AuditEntry) -> Result<()> {
     Ok(())
 }
 
+pub async fn record_audit_entry(connection: &mut Conn, entry: AuditEntry) -> Result<()> {
+    record(connection, entry).await
+}
+
 pub async fn list_audit_entries(
     connection: &mut Conn,
     filter: AuditFilter,

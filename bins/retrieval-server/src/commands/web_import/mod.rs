@@ -13,7 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use model::IndexName;
+use app::web_index::pages;
+use model::{Clock, IndexName, SystemClock};
 use serde_json::json;
 use settings::Settings;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +25,7 @@ use self::site::Site;
 use super::catch_up::catch_up;
 use crate::cli::Format;
 use crate::compose::{self, OpenedIndex};
-use crate::{data_folder, output, sandbox};
+use crate::{actor, data_folder, output, sandbox};
 
 /// Reads the input into batches.
 fn read(input: Detected, site: Option<&Site>, batches: &mut Batches) -> anyhow::Result<()> {
@@ -53,6 +54,8 @@ pub async fn run(
     let store = data_folder::open_or_create(settings).await?;
     let free_space = compose::free_space(settings);
     pipeline::require_space(&free_space)?;
+    let source = file.to_string_lossy();
+    pages::record_import(&store, &actor::of_command_line(), SystemClock.now(), &source).await?;
     let extractor = sandbox::workers(settings).await?.pool;
     let progress = input.progress_bar();
     let read = {
