@@ -123,7 +123,8 @@ pub struct Removed {
 pub async fn remove_one(store: &Docstore, actor: &str, now: Timestamp, url: &str) -> Result<Removed> {
     let address = exact("url", url)?;
     let details = Details::default().with("url", address.url.as_str());
-    let entry = AuditEntry { subject_id: Some(address.doc_id().0), ..entry(actor, now, AuditAction::WebPagesRemoved, details) };
+    let entry =
+        AuditEntry { subject_id: Some(address.doc_id().0), ..entry(actor, now, AuditAction::WebPagesRemoved, details) };
     let count = store.remove_web_pages(vec![address.doc_id()], now, Some(entry)).await?;
     Ok(Removed { count, is_complete: true })
 }
