@@ -9,7 +9,7 @@ PRESETS = ("ids_only", "compact", "standard", "full")
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    if case.operation.path not in ("/v1/search", "/v1/documents") or not case.meta or not isinstance(case.body, dict):
+    if case.operation.path not in ("/v1/search", "/v1/documents", "/v1/research") or not case.meta or not isinstance(case.body, dict):
         return
     if case.meta.generation.mode.is_positive:
         # A valid search names no other organization than that of the key.

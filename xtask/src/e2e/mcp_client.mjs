@@ -23,7 +23,7 @@ const call = async (name, args) => {
 const { tools } = await client.listTools();
 assert.deepEqual(
   tools.map((tool) => tool.name),
-  ["search", "read_document", "submit_feedback", "list_files", "upload_file"],
+  ["search", "read_document", "research_start", "research_get", "submit_feedback", "list_files", "upload_file"],
 );
 assert.ok(JSON.stringify(tools).length < 12000);
 
@@ -36,6 +36,11 @@ assert.ok(text(found).includes(first.doc_id) && text(found).includes(first.canon
 const read = await call("read_document", { url: first.canonical_url });
 assert.ok(text(read).includes(read.structuredContent.content.text));
 assert.match(text(read), /Next: the text continues/);
+
+const started = await call("research_start", { query: "What moves the tides?", depth: "quick" });
+const report = await call("research_get", { research_id: started.structuredContent.research_id });
+assert.equal(report.structuredContent.status, "completed");
+assert.match(text(report), /The moon moves the tides/);
 
 const uploaded = await call("upload_file", { name: "typescript.md", text: "# From TypeScript" });
 assert.equal(uploaded.structuredContent.name, "typescript.md");

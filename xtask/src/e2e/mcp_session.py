@@ -19,7 +19,15 @@ KEY = os.environ["API_KEY"]
 READER = os.environ["READER_KEY"]
 PROGRAM = os.environ["RETRIEVAL"]
 
-TOOLS = ["search", "read_document", "submit_feedback", "list_files", "upload_file"]
+TOOLS = [
+    "search",
+    "read_document",
+    "research_start",
+    "research_get",
+    "submit_feedback",
+    "list_files",
+    "upload_file",
+]
 
 
 @asynccontextmanager
@@ -92,6 +100,12 @@ async def use_every_tool(client):
     assert whole.count("The moon moves the tides") == 2000, len(whole)
     by_url = await client.call_tool("read_document", {"url": first["canonical_url"], "max_chars": 1000})
     assert max(sizes(by_url)) <= 1000 and "The moon moves the tides" in text(by_url), text(by_url)
+
+    started = await client.call_tool("research_start", {"query": "What moves the tides?", "depth": "quick"})
+    run = {"research_id": started.structured_content["research_id"]}
+    report = await client.call_tool("research_get", run)
+    assert report.structured_content["status"] == "completed" and "The moon moves the tides" in text(report), report
+    assert first["canonical_url"] in text(report), text(report)
 
     stored = await client.call_tool("submit_feedback", {"event_type": "result_helpful", "doc_id": first["doc_id"]})
     assert stored.structured_content["accepted"] is True, stored
