@@ -32,9 +32,13 @@ pub struct PresignRequest {
     pub labels: Option<Vec<String>>,
 }
 
+/// Pattern of a label: no control characters, and at least one character that is no space.
+const LABEL: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+
 /// Returns the schema of one label.
 pub(crate) fn label_schema() -> serde_json::Value {
-    serde_json::json!({"type": "string", "minLength": 1, "maxLength": validation::MAX_LABEL_CHARS})
+    let max = validation::MAX_LABEL_CHARS;
+    serde_json::json!({"type": "string", "minLength": 1, "maxLength": max, "pattern": LABEL})
 }
 
 /// Upload URL of one file.

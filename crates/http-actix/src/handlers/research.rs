@@ -23,6 +23,8 @@ const MAX_RUNS: i64 = 100;
 const DEFAULT_EVENTS: i64 = 100;
 const MAX_EVENTS: i64 = 1_000;
 const MAX_WAIT_SECONDS: i64 = 30;
+/// Greatest number of an event that every client can represent: JavaScript counts exactly up to here.
+const MAX_SEQUENCE: i64 = (1 << 53) - 1;
 
 impl Endpoint for operations::CreateResearch {
     async fn handle(context: &Context, input: Input<Self>) -> Result<ResearchResponse, Failure> {
@@ -90,7 +92,7 @@ impl Endpoint for operations::GetResearch {
 impl Endpoint for operations::ResearchEvents {
     async fn handle(context: &Context, input: Input<Self>) -> Result<ResearchEventsResponse, Failure> {
         let ResearchEventsQuery { after, limit } = input.query;
-        let after = number("after", after, 0, 0..=i64::MAX)?;
+        let after = number("after", after, 0, 0..=MAX_SEQUENCE)?;
         let limit = number("limit", limit, DEFAULT_EVENTS, 1..=MAX_EVENTS)?;
         let id = parse(&input.path)?;
         let research = context.state.research.clone();
@@ -123,9 +125,9 @@ impl Endpoint for operations::ResearchEvents {
             return Reply::success::<Self>(Self::handle_to_json(&call.context, input).await?);
         }
         let id = parse(&input.path)?;
-        let after = number("after", input.query.after, 0, 0..=i64::MAX)?;
+        let after = number("after", input.query.after, 0, 0..=MAX_SEQUENCE)?;
         let last = headers.get("Last-Event-ID").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        let after = number("Last-Event-ID", last.filter(|last| !last.is_empty()), after, 0..=i64::MAX)?;
+        let after = number("Last-Event-ID", last.filter(|last| !last.is_empty()), after, 0..=MAX_SEQUENCE)?;
         Reply::stream::<Self>(stream::follow(&call.context, id, after).await?)
     }
 }

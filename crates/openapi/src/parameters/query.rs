@@ -173,7 +173,7 @@ query_parameters! {
         after: Option<String>,
             "Sequence of the event before the first one of the page. Default: 0. In a stream the header `Last-Event-ID` takes \
              precedence.",
-            || json!({"type": "integer", "minimum": 0}),
+            || json!({"type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_i64}),
             example "4";
         limit: Option<String>,
             "Maximum number of events of the page. Default: 100. It does not apply to a stream.",
