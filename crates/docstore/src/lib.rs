@@ -44,6 +44,7 @@ pub use histogram::DurationHistogram;
 pub use inventory::Contents;
 pub use location::Location;
 pub use nul::strip_nul;
+pub use operations::Operation;
 pub use outbox_work::OutboxWork;
 pub use part_map::{Mark, PartMap};
 pub use parts::{LoadedPart, NewParts, TermBucket, WantedParts, divide, divide_at};
@@ -60,6 +61,7 @@ pub use backend::PoolUsage;
 use backend::{Backend, postgres, sqlite};
 use shared_clock::SharedClock;
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::JoinError;
 use trace_context::{ActiveSpan, SpanKind};
 
 /// Handle to the database. Cheap to clone.
@@ -130,27 +132,32 @@ impl Docstore {
     }
 
     /// Runs an operation, as a span of the current trace.
-    async fn operation<T: Send + 'static>(
+    fn operation<T: Send + 'static>(
         &self,
         name: &'static str,
         system: &'static str,
-        work: impl Future<Output = Result<T>> + Send + 'static,
-    ) -> Result<T> {
-        let mut span = ActiveSpan::begin(name, SpanKind::Client);
-        span.set("db.system.name", system);
-        // The database does not read the trace of its task, so the work need not be within the span.
-        let outcome = self.detached(work).await;
-        if outcome.is_err() {
-            span.fail();
-        }
-        outcome
+        work: Operation<T>,
+    ) -> Operation<T> {
+        let runtime = self.runtime.clone();
+        Box::pin(async move {
+            let mut span = ActiveSpan::begin(name, SpanKind::Client);
+            span.set("db.system.name", system);
+            // The database does not read the trace of its task, so the work need not be within the span.
+            let outcome = joined(runtime.spawn(work).await);
+            if outcome.is_err() {
+                span.fail();
+            }
+            outcome
+        })
     }
 
     /// Runs `work` to completion on the store's runtime, even if the caller's future is dropped.
     async fn detached<T: Send + 'static>(&self, work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-        match self.runtime.spawn(work).await {
-            Ok(result) => result,
-            Err(error) => Err(StoreError::Interrupted(Box::new(error))),
-        }
+        joined(self.runtime.spawn(work).await)
     }
+}
+
+/// Returns the outcome of a task.
+fn joined<T>(ended: std::result::Result<Result<T>, JoinError>) -> Result<T> {
+    ended.unwrap_or_else(|error| Err(StoreError::Interrupted(Box::new(error))))
 }

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use model::{
     ApiKeyId, AuditEntryId, BalanceEntryId, CaptureId, Collection, CrawlId, CrawlStatus, CrawlUrlState, DeliveryId,
     DocId, FeedbackId, Generation, IndexName, OrganizationId, PassageId, ResearchId, ResearchStatus, RunState,
@@ -29,22 +30,28 @@ use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::*;
 use crate::visible::VisibleDocument;
 
+/// Work that starts when it is first awaited, and then runs to its end even if it is dropped.
+///
+/// Boxed, so that it is compiled with its query in this crate. The future of an `async fn` is compiled by each crate that awaits it.
+pub type Operation<T> = BoxFuture<'static, Result<T>>;
+
 macro_rules! operations {
     ($($(#[$doc:meta])* $kind:ident $module:ident::$name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl Docstore {
             $(
                 $(#[$doc])*
-                pub async fn $name(&self, $($argument: $type),*) -> Result<$result> {
+                pub fn $name(&self, $($argument: $type),*) -> Operation<$result> {
+                    let name = concat!("database ", stringify!($name));
                     match &self.backend {
                         Backend::Postgres(pools) => {
                             let pools = pools.clone();
                             let work = operations!(@$kind postgres pools $module $name $($argument)*);
-                            self.operation(concat!("database ", stringify!($name)), "postgresql", work).await
+                            self.operation(name, "postgresql", Box::pin(work))
                         }
                         Backend::Sqlite(pools) => {
                             let pools = pools.clone();
                             let work = operations!(@$kind sqlite pools $module $name $($argument)*);
-                            self.operation(concat!("database ", stringify!($name)), "sqlite", work).await
+                            self.operation(name, "sqlite", Box::pin(work))
                         }
                     }
                 }
