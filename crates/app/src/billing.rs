@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use docstore::{BalanceEntry, Docstore};
 use ingest::Supervisor;
-use model::{BalanceReason, Clock, ResearchId, SearchId, Timestamp};
+use model::{BalanceReason, Clock, OrganizationId, ResearchId, SearchId, Timestamp};
+use moka::sync::Cache;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
@@ -19,6 +20,29 @@ use crate::{App, Error, Viewer};
 const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which a search that could not be charged may be retried.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// Searches that an ample balance covers.
+const AMPLE_SEARCHES: i64 = 1_000;
+/// Time for which an ample balance is remembered. Other instances spend it too.
+const AMPLE_FOR: Duration = Duration::from_secs(10);
+
+/// Organizations whose last charge left an ample balance.
+pub(crate) struct AmpleBalances(Cache<OrganizationId, ()>);
+
+impl Default for AmpleBalances {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(10_000).time_to_live(AMPLE_FOR).build())
+    }
+}
+
+impl AmpleBalances {
+    fn update(&self, viewer: &Viewer, is_ample: bool) {
+        match is_ample {
+            true => self.0.insert(viewer.organization_id, ()),
+            false => self.0.invalidate(&viewer.organization_id),
+        }
+    }
+}
 
 /// Writer of the entries of searches. Concurrent searches of an organization change its balance once.
 pub(crate) type Ledger = Batches<BalanceEntry, Option<i64>>;
@@ -73,11 +97,19 @@ impl App {
         // A task of its own: if the caller leaves before the debit is stored, the charge is dropped here, which refunds it.
         let paying = async move {
             let balance = payment.pay().await.map_err(not_charged)?;
-            balance.map(|_| Charge(Some(payment))).ok_or(Error::InsufficientBalance)
+            balance.map(|left| (Charge(Some(payment)), left)).ok_or(Error::InsufficientBalance)
         };
         let paying = self.runtime.spawn(paying.in_current_span());
         let paid = tokio::time::timeout(CHARGE_TIMEOUT, paying).await.map_err(not_charged)?;
-        paid.map_err(Error::internal)?.map(Some)
+        let (charge, left) =
+            paid.map_err(Error::internal)?.inspect_err(|_| self.ample_balances.update(viewer, false))?;
+        self.ample_balances.update(viewer, left / cents >= AMPLE_SEARCHES);
+        Ok(Some(charge))
+    }
+
+    /// Returns true if the next charge will hardly fail for lack of money: nothing is charged, or the last balance was ample.
+    pub(crate) fn is_solvent(&self, viewer: &Viewer) -> bool {
+        !viewer.billed || self.options.search_cents == 0 || self.ample_balances.0.contains_key(&viewer.organization_id)
     }
 }
 

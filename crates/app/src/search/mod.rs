@@ -18,6 +18,8 @@ pub(crate) mod stage;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
+use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,9 +29,9 @@ use docstore::{Grant, SearchDetails};
 pub use docstore::{Place, ResultDetails};
 use engine::SearchEngine;
 pub use engine::UnknownValues;
-use futures_util::future::try_join_all;
+use futures_util::future::{self, Either, try_join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use model::{Collection, DocId, IndexName, OrganizationId, ResearchId, SearchId, SessionId, Timestamp};
+use model::{Collection, DocId, Generation, IndexName, OrganizationId, ResearchId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
 use retrieval_core::embeddings::QuantizedVector;
 use retrieval_core::snippet::Snippets;
@@ -171,6 +173,18 @@ impl Search<'_> {
     }
 }
 
+/// The best documents of a search that is not recorded yet.
+struct Found {
+    best: Vec<Candidate>,
+    order: Order,
+    generations: Vec<(IndexName, Generation)>,
+    workspace_total: Option<u64>,
+    filtered_results: usize,
+    unknown_values: UnknownValues,
+    /// Searched indexes without documents.
+    empty_indexes: Vec<IndexName>,
+}
+
 impl App {
     /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
     pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
@@ -206,9 +220,27 @@ impl App {
             return Err(Error::NoRetrieval);
         }
         let search_id = SearchId(Uuid::now_v7());
-        let charge = self.charge_search(viewer, search_id, research_id).await?;
-        let outcome = self.run_search(engine, viewer, Arc::new(request), &collections, search_id).await;
-        match outcome {
+        let request = Arc::new(request);
+        let search = Search {
+            organization_id: viewer.organization_id,
+            request: &request,
+            read_bytes: AtomicUsize::new(0),
+            degraded: AtomicBool::new(false),
+            unavailable_providers: Mutex::default(),
+            vector: OnceCell::new(),
+            lacks_semantic: AtomicBool::new(false),
+        };
+        let paying = self.charge_search(viewer, search_id, research_id);
+        let finding = self.find(engine.as_deref(), &search, &collections);
+        let (charge, found) = match self.is_solvent(viewer) && !self.asks_others() {
+            true => paid_meanwhile(paying, finding).await?,
+            false => (paying.await?, finding.await),
+        };
+        let answered = match found {
+            Ok(found) => self.answer_search(viewer, search, search_id, found).await,
+            Err(error) => Err(error),
+        };
+        match answered {
             Ok(outcome) => Ok(SearchOutcome { charge, ..outcome }),
             Err(error) => {
                 match charge {
@@ -221,29 +253,23 @@ impl App {
         }
     }
 
-    async fn run_search(
+    /// Returns true if searches ask services that may cost the operator money.
+    fn asks_others(&self) -> bool {
+        !self.web.is_empty() || self.second_stage.reads_texts() || self.semantic.is_some()
+    }
+
+    /// Finds the best documents and their best passages.
+    async fn find(
         &self,
-        engine: Option<Arc<dyn SearchEngine>>,
-        viewer: &Viewer,
-        request: Arc<SearchRequest>,
+        engine: Option<&dyn SearchEngine>,
+        search: &Search<'_>,
         collections: &[Collection],
-        search_id: SearchId,
-    ) -> Result<SearchOutcome> {
+    ) -> Result<Found> {
         let mut watch = Stopwatch::start();
-        let organization_id = viewer.organization_id;
-        let search = Search {
-            organization_id,
-            request: &request,
-            read_bytes: AtomicUsize::new(0),
-            degraded: AtomicBool::new(false),
-            unavailable_providers: Mutex::default(),
-            vector: OnceCell::new(),
-            lacks_semantic: AtomicBool::new(false),
-        };
         let indexes = collections.iter().map(|collection| collection.index());
         let (lists, generations) = futures_util::join!(
-            self.retrieve_all(engine.as_deref(), &search, collections),
-            self.generations.of(engine.as_deref(), indexes, self.clock.now()),
+            self.retrieve_all(engine, search, collections),
+            self.generations.of(engine, indexes, self.clock.now()),
         );
         let lists = lists?;
         let retrieved = watch.lap();
@@ -252,11 +278,23 @@ impl App {
         let mut unknown_values = UnknownValues::default();
         lists.iter().for_each(|list| unknown_values += list.unknown_values);
         let is_empty = |list: &&CandidateList| list.is_indexed && list.statistics.documents == 0;
-        let mut empty_indexes: Vec<IndexName> =
-            lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
-        let (mut best, order) = self.rank(&search, lists).await?;
-        self.store_snippets(&search, &mut best).await;
-        Stage::Passages.measure(self.choose_passages(&search, &mut best)).await;
+        let empty_indexes = lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
+        let (mut best, order) = self.rank(search, lists).await?;
+        self.store_snippets(search, &mut best).await;
+        Stage::Passages.measure(self.choose_passages(search, &mut best)).await;
+        tracing::debug!(?retrieved, ranked = ?watch.lap(), read_bytes = search.read_bytes(), "found");
+        Ok(Found { best, order, generations, workspace_total, filtered_results, unknown_values, empty_indexes })
+    }
+
+    /// Records the search and builds its hits.
+    async fn answer_search(
+        &self,
+        viewer: &Viewer,
+        search: Search<'_>,
+        search_id: SearchId,
+        found: Found,
+    ) -> Result<SearchOutcome> {
+        let Found { best, order, generations, mut empty_indexes, .. } = found;
         let details = SearchDetails {
             ranker_version: order.ranker_version.clone(),
             generations,
@@ -264,25 +302,23 @@ impl App {
             results: best.iter().map(Candidate::details).collect(),
         };
         let hits = self.build_and_record(viewer, &search, search_id, best, details).await?;
-        let read_bytes = search.read_bytes();
         if !hits.is_empty() {
             empty_indexes.clear();
         }
-        tracing::debug!(%search_id, ?retrieved, ranked = ?watch.lap(), read_bytes, "searched");
         Ok(SearchOutcome {
             search_id,
             charge: None,
             hits,
             ranker_version: order.ranker_version,
-            workspace_total,
+            workspace_total: found.workspace_total,
             rerank_unavailable: order.unavailable,
-            filtered_results,
-            unknown_values,
+            filtered_results: found.filtered_results,
+            unknown_values: found.unknown_values,
             empty_indexes,
-            unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
+            read_bytes: search.read_bytes(),
             semantic_unavailable: search.lacks_semantic.load(Ordering::Relaxed),
             degraded: search.degraded.load(Ordering::Relaxed),
-            read_bytes,
+            unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
         })
     }
 
@@ -430,6 +466,17 @@ impl App {
         }
         metrics::counter!("retrieval_searches_unrecorded_total").increment(1);
         self.unrecorded_grants.remember(&granted);
+    }
+}
+
+/// Searches while the ledger stores the charge. A search that cannot be charged ends at its next step.
+async fn paid_meanwhile<T>(
+    paying: impl Future<Output = Result<Option<Charge>>>,
+    finding: impl Future<Output = Result<T>>,
+) -> Result<(Option<Charge>, Result<T>)> {
+    match future::select(pin!(paying), pin!(finding)).await {
+        Either::Left((charge, finding)) => Ok((charge?, finding.await)),
+        Either::Right((found, paying)) => Ok((paying.await?, found)),
     }
 }
 

@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use app::search::SearchRequest;
 use app::{App, Error, Viewer};
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
 use engine::EngineErrorKind;
 use model::{BalanceReason, IndexName, OrganizationId};
 use test_support::{EngineFault, Setup, Tenant, TestApp, search, until};
@@ -100,6 +102,27 @@ async fn a_balance_below_the_price_refuses_the_search() {
     assert!(matches!(error, Error::InsufficientBalance), "{error:?}");
     assert_eq!(world.balance(&tenant).await, 2);
     assert_eq!(world.engine.requests().len(), 1, "the refused search did not reach the engine");
+}
+
+/// A search of an organization with an ample balance begins before its charge is stored, and is not answered without it.
+#[tokio::test]
+async fn an_ample_balance_is_charged_while_the_search_runs() {
+    let (world, tenant) = start(2_000 * u64::from(PRICE)).await;
+    answered(&world.app, &tenant.viewer).await.unwrap();
+    let before = world.balance(&tenant).await;
+    let path = world.database.folder().join("test.db");
+    let mut writer = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    writer.batch_execute("PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE").unwrap();
+    world.engine.hold();
+    let (app, viewer) = (Arc::clone(&world.app), tenant.viewer.clone());
+    let searching = tokio::spawn(async move { answered(&app, &viewer).await });
+    world.engine.reached(2).await;
+    world.engine.release();
+    assert_eq!(world.balance(&tenant).await, before);
+    assert!(!searching.is_finished());
+    writer.batch_execute("ROLLBACK").unwrap();
+    searching.await.unwrap().unwrap();
+    assert_eq!(world.balance(&tenant).await, before - i64::from(PRICE));
 }
 
 #[tokio::test]
