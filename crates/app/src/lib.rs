@@ -51,6 +51,7 @@ use disk::FreeSpace;
 use docstore::Docstore;
 use documents::CaptureLifetimes;
 use engine::SearchEngine;
+use futures_util::future::BoxFuture;
 use ingest::{Feeder, PageReader, Runner, Supervisor};
 use metrics::gauge;
 use model::Clock;
@@ -60,6 +61,10 @@ use readiness::{HostCheck, WriteProbe};
 use search::SecondStage;
 use search::providers::WebSources;
 use tokio::runtime::Handle;
+
+/// Use case that starts when it is first awaited. Boxed, so that it is compiled in this crate: the future of an `async fn` is compiled
+/// by each crate that awaits it.
+pub type UseCase<'a, T> = BoxFuture<'a, Result<T>>;
 
 /// Dependencies of the use cases, filled in by the composition root.
 pub struct Parts {

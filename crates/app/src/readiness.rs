@@ -46,7 +46,11 @@ pub struct HostCheck {
 
 impl App {
     /// Probes all dependencies concurrently.
-    pub async fn readiness(&self) -> Vec<DependencyState> {
+    pub fn readiness(&self) -> BoxFuture<'_, Vec<DependencyState>> {
+        Box::pin(self.probe_dependencies())
+    }
+
+    async fn probe_dependencies(&self) -> Vec<DependencyState> {
         let database = check("database", true, async {
             self.store.ping().await.map_err(|error| error.to_string())?;
             self.write_probe.run(&self.store, self.clock.now()).await.map(|()| None)

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, web};
 use admission::Permit;
 use api_types::{Access, ResponseBody, Usage};
 use app::{App, Viewer, Work};
+use futures_util::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use trace_context::TraceContext;
 use tracing::Instrument;
@@ -52,7 +53,8 @@ impl Context {
     {
         self.state.app.check_share(&self.viewer, work)?;
         let (app, viewer) = (self.state.app.clone(), self.viewer.clone());
-        let use_case = use_case(app.clone(), viewer.clone());
+        // Boxed, so that the task is compiled once for each type of outcome.
+        let use_case: BoxFuture<'static, _> = Box::pin(use_case(app.clone(), viewer.clone()));
         let working = async move { app.within_share(&viewer, work, use_case).await };
         // A spawned task inherits neither the trace nor the span.
         let running = self.state.runtime.spawn(trace_context::within(self.trace.clone(), working).in_current_span());

@@ -13,7 +13,7 @@ use model::Timestamp;
 use moka::future::Cache;
 
 use crate::error::Result;
-use crate::{App, Error, Identity, Viewer, keys};
+use crate::{App, Error, Identity, UseCase, Viewer, keys};
 
 /// TTL of cached keys and organizations. A revoked key, or one of a deleted organization, must be rejected within 5 seconds
 /// on every instance.
@@ -54,11 +54,13 @@ impl App {
     ///
     /// # Errors
     /// `Unavailable` if an access token cannot be verified because the issuer's keys are unavailable.
-    pub async fn authenticate(&self, credential: &str) -> Result<Option<Viewer>> {
+    pub fn authenticate<'a>(&'a self, credential: &'a str) -> UseCase<'a, Option<Viewer>> {
         match &self.tokens {
             // API keys contain no dot, so they never reach the verifier.
-            Some(tokens) if tokens::looks_like_token(credential) => self.authenticate_token(tokens, credential).await,
-            _ => self.authenticate_key(credential).await,
+            Some(tokens) if tokens::looks_like_token(credential) => {
+                Box::pin(self.authenticate_token(tokens, credential))
+            }
+            _ => Box::pin(self.authenticate_key(credential)),
         }
     }
 

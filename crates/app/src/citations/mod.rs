@@ -11,7 +11,7 @@ pub use retrieval_core::quotes::{Comparison, Nearest, Replacement};
 
 use crate::documents::Target;
 use crate::error::Result;
-use crate::{App, Error, Viewer};
+use crate::{App, Error, UseCase, Viewer};
 
 /// A quote and its source.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -59,7 +59,15 @@ struct Source {
 
 impl App {
     /// Compares quotes with stored content. Nothing is fetched. The results are in the order of the citations.
-    pub async fn verify_citations(&self, viewer: &Viewer, citations: Vec<Citation>) -> Result<Vec<Verification>> {
+    pub fn verify_citations<'a>(
+        &'a self,
+        viewer: &'a Viewer,
+        citations: Vec<Citation>,
+    ) -> UseCase<'a, Vec<Verification>> {
+        Box::pin(self.verify_all(viewer, citations))
+    }
+
+    async fn verify_all(&self, viewer: &Viewer, citations: Vec<Citation>) -> Result<Vec<Verification>> {
         let mut of_documents: HashMap<DocId, Vec<usize>> = HashMap::new();
         for (index, citation) in citations.iter().enumerate() {
             of_documents.entry(citation.doc_id).or_default().push(index);

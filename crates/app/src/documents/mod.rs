@@ -21,7 +21,7 @@ use model::{CaptureId, DocId, PassageId};
 use time::OffsetDateTime;
 
 use crate::error::Result;
-use crate::{App, Deadline, Error, Viewer};
+use crate::{App, Deadline, Error, UseCase, Viewer};
 pub use freshness::CaptureLifetimes;
 pub(crate) use freshness::is_snippet;
 pub use ingest::pages::UnreadableReason;
@@ -197,7 +197,11 @@ pub enum ReadWarning {
 impl App {
     /// Reads a document that the viewer may see. Fetches a web page if its stored capture does not answer the request; only
     /// the viewer's organization sees what was fetched. Reading by URL grants the document to the organization.
-    pub async fn read_document(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
+    pub fn read_document<'a>(&'a self, viewer: &'a Viewer, request: ReadRequest) -> UseCase<'a, ReadOutcome> {
+        Box::pin(self.read(viewer, request))
+    }
+
+    async fn read(&self, viewer: &Viewer, request: ReadRequest) -> Result<ReadOutcome> {
         if let Some(capture_id) = request.capture_id {
             let read = self.load_capture(viewer, &request.target, capture_id).await?;
             return self.answer(viewer, read.visible.document, Some(read.stored), read.latest, None, request).await;

@@ -40,7 +40,7 @@ use uuid::Uuid;
 
 use crate::content_budget::steps;
 use crate::error::Result;
-use crate::{App, Charge, Deadline, Error, Viewer};
+use crate::{App, Charge, Deadline, Error, UseCase, Viewer};
 use analyzers::with_analyzers;
 use candidate::{Candidate, CandidateList};
 pub use hit::{HitPassage, SearchHit};
@@ -187,8 +187,8 @@ struct Found {
 
 impl App {
     /// Searches. A billed search is refunded if it fails through no fault of the caller, or if the outcome's charge is dropped.
-    pub async fn search(&self, viewer: &Viewer, request: SearchRequest) -> Result<SearchOutcome> {
-        self.search_within(viewer, request, None).await
+    pub fn search<'a>(&'a self, viewer: &'a Viewer, request: SearchRequest) -> UseCase<'a, SearchOutcome> {
+        self.search_within(viewer, request, None)
     }
 
     /// Checks what does not depend on the query: that the viewer may search these indexes, and that there are any.
@@ -205,7 +205,16 @@ impl App {
     }
 
     /// Searches like [`App::search`] as a part of a research run, which the ledger then names.
-    pub async fn search_within(
+    pub fn search_within<'a>(
+        &'a self,
+        viewer: &'a Viewer,
+        request: SearchRequest,
+        research_id: Option<ResearchId>,
+    ) -> UseCase<'a, SearchOutcome> {
+        Box::pin(self.charged_search(viewer, request, research_id))
+    }
+
+    async fn charged_search(
         &self,
         viewer: &Viewer,
         request: SearchRequest,
