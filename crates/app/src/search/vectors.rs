@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use docstore::{DocumentState, LoadedDocument};
+use ingest::prepare::span;
 use model::{DocId, Timestamp};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
@@ -10,7 +11,6 @@ use retrieval_core::url::CanonicalUrl;
 
 use super::analyzers::with_analyzers;
 use crate::documents::is_snippet;
-use crate::excerpt;
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
@@ -36,7 +36,7 @@ impl RankedDocument {
     /// Analyses as much of a document as a search that reads `limit` bytes needs; see [`bytes_to_read`].
     pub fn of(loaded: &LoadedDocument, limit: usize) -> Self {
         let LoadedDocument { document, capture, passages } = loaded;
-        let spans: Vec<PassageSpan> = passages.iter().map(excerpt::span).collect();
+        let spans: Vec<PassageSpan> = passages.iter().map(span).collect();
         let text = DocumentText {
             title: document.title.as_deref().unwrap_or_default(),
             description: document.description.as_deref().unwrap_or_default(),
