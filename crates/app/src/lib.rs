@@ -135,6 +135,7 @@ pub struct App {
     searches: search::record::SearchRecorder,
     ledger: billing::Ledger,
     vectors: search::vectors::VectorCache,
+    term_writer: search::stored_terms::TermWriter,
     second_stage: SecondStage,
     semantic: Option<search::semantic::Semantic>,
     web: search::providers::Web,
@@ -180,6 +181,7 @@ impl App {
         let usage = usage::Recorder::start(store.clone(), options.usage_retention, &supervisor);
         let searches = search::record::start(store.clone(), &supervisor);
         let ledger = billing::start_ledger(store.clone(), &supervisor);
+        let term_writer = search::stored_terms::TermWriter::start(store.clone(), &supervisor);
         watch_backlog(&supervisor, &store, &engine, &clock);
         if upkeep {
             usage::spawn_pruner(&store, &clock, options.usage_retention, &supervisor);
@@ -199,6 +201,7 @@ impl App {
             searches,
             ledger,
             vectors: search::vectors::VectorCache::new(),
+            term_writer,
             second_stage,
             semantic: embedder.map(search::semantic::Semantic::new),
             web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),
