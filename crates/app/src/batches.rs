@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::error::{Error, Result};
 
-/// Maximum number of queued items; further callers wait for capacity.
+/// Maximum number of queued items; further callers of `write` wait for capacity.
 const QUEUE: usize = 256;
 /// Maximum number of items in one transaction.
 const BATCH: usize = 64;
@@ -50,6 +50,12 @@ impl<T: Clone + Send + 'static, R: Send + 'static> Batches<T, R> {
         let (written, outcome) = oneshot::channel();
         self.queue.send(Waiting { item, written }).await.map_err(|_| stopped())?;
         Ok(outcome.await.map_err(|_| stopped())??)
+    }
+
+    /// Queues an item without waiting, unless the queue is full.
+    pub fn offer(&self, item: T) {
+        let (written, _) = oneshot::channel();
+        let _ = self.queue.try_send(Waiting { item, written });
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use docstore::{LoadedPart, PartMap, Passage};
+use ingest::prepare::{offset, span};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::select;
 
@@ -77,19 +78,4 @@ impl Excerpt {
             .collect();
         select::query_relevant(query, &self.content, &spans, language)
     }
-}
-
-/// Converts a stored passage to the span that `retrieval_core` works with.
-pub fn span(passage: &Passage) -> PassageSpan {
-    PassageSpan {
-        ordinal: u32::try_from(passage.ordinal).unwrap_or(0),
-        bytes: offset(passage.byte_start)..offset(passage.byte_end),
-        chars: offset(passage.char_start)..offset(passage.char_end),
-        section_heading: passage.section_path.0.last().cloned(),
-        section_path: passage.section_path.0.clone(),
-    }
-}
-
-fn offset(number: i32) -> usize {
-    usize::try_from(number).unwrap_or(0)
 }

@@ -141,6 +141,7 @@ pub struct App {
     ledger: billing::Ledger,
     ample_balances: billing::AmpleBalances,
     vectors: search::vectors::VectorCache,
+    term_writer: search::stored_terms::TermWriter,
     second_stage: SecondStage,
     semantic: Option<search::semantic::Semantic>,
     web: search::providers::Web,
@@ -186,6 +187,7 @@ impl App {
         let usage = usage::Recorder::start(store.clone(), options.usage_retention, &supervisor);
         let searches = search::record::start(store.clone(), &supervisor);
         let ledger = billing::start_ledger(store.clone(), &supervisor);
+        let term_writer = search::stored_terms::TermWriter::start(store.clone(), &supervisor);
         watch_backlog(&supervisor, &store, &engine, &clock);
         if upkeep {
             usage::spawn_pruner(&store, &clock, options.usage_retention, &supervisor);
@@ -206,6 +208,7 @@ impl App {
             ledger,
             ample_balances: Default::default(),
             vectors: search::vectors::VectorCache::new(),
+            term_writer,
             second_stage,
             semantic: embedder.map(search::semantic::Semantic::new),
             web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),

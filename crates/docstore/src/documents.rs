@@ -23,6 +23,37 @@ pub struct DocumentState {
     pub last_seen_at: Timestamp,
 }
 
+/// Document with its latest capture, without the content.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DocumentToRank {
+    pub state: DocumentState,
+    pub canonical_url: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub language: Option<String>,
+    pub published_at: Option<Timestamp>,
+    pub format: CaptureFormat,
+    pub content_digest: String,
+    /// Stored terms of this capture, of the requested version. They count only if the key is that of the title, description
+    /// and language.
+    pub terms: Option<KeyedTerms>,
+}
+
+/// Stored terms, with the key of the title, description and language that they were computed from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct KeyedTerms {
+    pub text_key: i64,
+    pub terms: Vec<u8>,
+}
+
+/// State that a stored term vector was computed from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TermVectorState {
+    pub doc_id: DocId,
+    pub capture_id: CaptureId,
+    pub text_key: i64,
+}
+
 #[derive(Clone, Debug)]
 pub struct StoredCapture {
     pub capture: Capture,

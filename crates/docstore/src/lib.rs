@@ -34,8 +34,8 @@ pub use crawls::{
     WebPageEntry,
 };
 pub use documents::{
-    CaptureHead, DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome,
-    StoredCapture,
+    CaptureHead, DocumentState, DocumentToRank, KeyedTerms, LoadedDocument, NewDocument, NewPage, NewPageRead,
+    ReadCapture, SaveOutcome, StoredCapture, TermVectorState,
 };
 pub use embedding::{CaptureVectors, EmbeddingProgress, NewVectors};
 pub use error::{Result, StoreError};

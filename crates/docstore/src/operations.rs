@@ -19,7 +19,8 @@ use crate::crawls::{
     CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, NewCrawlUrl, Recorded, SkippedLinks, WebPageEntry,
 };
 use crate::documents::{
-    DocumentState, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome, StoredCapture,
+    DocumentState, DocumentToRank, LoadedDocument, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome,
+    StoredCapture, TermVectorState,
 };
 use crate::embedding::{CaptureVectors, NewVectors};
 use crate::error::Result;
@@ -231,6 +232,9 @@ operations! {
     read parts::load_rest_to(capture_id: CaptureId, last: usize) -> String;
     /// Loads the first passages of a capture of any organization. For the indexer only.
     read parts::list_first_passages(capture_id: CaptureId, limit: i64) -> Vec<Passage>;
+    /// Loads passages of captures of any organization, in order of captures and ordinals: of each all, or those with ordinals below
+    /// a limit. Each limit is a condition of the query, so pass at most some hundred. For the indexer only.
+    read parts::list_leading_passages(wanted: Vec<(CaptureId, usize)>) -> Vec<Passage>;
     /// Stores the content of a capture again, divided. Does nothing if the capture was replaced. For the indexer only.
     bulk parts::divide_capture(capture_id: CaptureId, map: PartMap, new: NewParts) -> ();
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
@@ -238,6 +242,15 @@ operations! {
     snapshot documents::load_documents(collection: Collection, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
     /// Returns the current states of the documents that `load_documents` would find, in no particular order.
     read documents::find_latest_states(collection: Collection, doc_ids: Vec<DocId>) -> Vec<DocumentState>;
+    /// Loads the documents that `load_documents` would find without their contents, in no particular order, with term vectors of
+    /// this version.
+    read term_vectors::load_for_ranking(collection: Collection, doc_ids: Vec<DocId>, version: i32) -> Vec<DocumentToRank>;
+    /// Stores term vectors of documents of any organization in place of earlier ones. Skips documents that were deleted or have
+    /// another capture meanwhile.
+    relaxed term_vectors::store_term_vectors(new: Vec<StoredTermVector>) -> ();
+    /// Returns the states that stored term vectors of this version were computed from, of documents of any organization. For the
+    /// indexer only.
+    read term_vectors::find_term_vector_states(doc_ids: Vec<DocId>, version: i32) -> Vec<TermVectorState>;
     /// Loads listed documents of all tenants, with the first parts of divided contents. For the indexer only.
     read documents::load_for_indexing(doc_ids: Vec<DocId>) -> Vec<(Document, Capture)>;
     /// Lists the ids of listed documents with a capture that belong in the index, in id order.

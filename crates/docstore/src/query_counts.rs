@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::backend::sqlite::{Conn, queries};
 use crate::documents::{NewDocument, NewPage, NewPageRead};
-use crate::rows::{AuditEntry, Capture, Document, Grant, Organization, PageRead, Passage};
+use crate::rows::{AuditEntry, Capture, Document, Grant, Organization, PageRead, Passage, StoredTermVector};
 use crate::types::{Details, Strings};
 use crate::{Docstore, Location};
 
@@ -202,6 +202,40 @@ async fn content_is_not_loaded_to_compare_digests() {
         let loaded: Vec<_> =
             statements.iter().filter(|text| text.starts_with("SELECT") && text.contains("`content`")).collect();
         assert_eq!((statements.is_empty(), loaded.len()), (false, 0), "{loaded:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn document_is_loaded_for_ranking_with_one_query_without_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let page = listed_page("shared");
+    let row = StoredTermVector {
+        doc_id: DOCUMENT,
+        capture_id: page.capture.capture_id,
+        version: 1,
+        text_key: 0,
+        terms: vec![1],
+    };
+    queries::captures::save_documents(&mut db.connection, vec![page], NOW).await.unwrap();
+    queries::term_vectors::store_term_vectors(&mut db.connection, vec![row]).await.unwrap();
+    for (collection, condition) in [
+        (Collection::Web, "(`documents`.`organization_id` IS NULL)"),
+        (Collection::Workspace(db.organization_id), "(`documents`.`organization_id` = ?)"),
+    ] {
+        db.statements();
+        queries::documents::find_latest_states(&mut db.connection, collection, vec![DOCUMENT]).await.unwrap();
+        let loaded =
+            queries::term_vectors::load_for_ranking(&mut db.connection, collection, vec![DOCUMENT], 1).await.unwrap();
+        assert_eq!(
+            loaded.iter().filter(|found| found.terms.is_some()).count(),
+            usize::from(collection == Collection::Web)
+        );
+        let statements = db.statements();
+        assert_eq!(statements.len(), 2, "{statements:#?}");
+        for statement in statements {
+            assert!(statement.contains(condition) && !statement.contains("`content`"), "{statement}");
+        }
     }
 }
 

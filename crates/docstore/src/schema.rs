@@ -337,6 +337,18 @@ diesel::table! {
 diesel::table! {
     use crate::schema::column_types::*;
 
+    term_vectors (doc_id) {
+        doc_id -> Stored<DocId>,
+        capture_id -> Stored<CaptureId>,
+        version -> Integer,
+        text_key -> BigInt,
+        terms -> Binary,
+    }
+}
+
+diesel::table! {
+    use crate::schema::column_types::*;
+
     embedding_jobs (doc_id) {
         doc_id -> Stored<DocId>,
         organization_id -> Nullable<Stored<OrganizationId>>,
@@ -582,6 +594,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     capture_terms,
     capture_vectors,
     embedding_jobs,
+    term_vectors,
     passages,
     page_reads,
     grants,

@@ -11,6 +11,7 @@ pub mod rebuild;
 pub mod run;
 pub mod scripted;
 pub mod supervisor;
+pub mod terms;
 
 pub use embed::EmbeddingWorker;
 pub use feeder::{Feeder, Ownership};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use docstore::{Capture, Document, NewDocument, NewParts, PartMap, Passage, Strings, strip_nul};
 use model::{CaptureFormat, CaptureId, Collection, Timestamp};
+use retrieval_core::passages::PassageSpan;
 use retrieval_core::{analysis, outline, passages, sections, url};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -127,6 +128,17 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     }
 }
 
+/// Converts a stored passage to the span that it was made from.
+pub fn span(passage: &Passage) -> PassageSpan {
+    PassageSpan {
+        ordinal: u32::try_from(passage.ordinal).unwrap_or(0),
+        bytes: offset(passage.byte_start)..offset(passage.byte_end),
+        chars: offset(passage.char_start)..offset(passage.char_end),
+        section_heading: passage.section_path.0.last().cloned(),
+        section_path: passage.section_path.0.clone(),
+    }
+}
+
 /// Content as it is stored.
 pub struct Divided {
     /// The whole content, or its first part.
@@ -159,4 +171,9 @@ pub fn digest(text: &str) -> String {
 /// Converts an offset to its column type. It fits, since extraction limits content to far below 2 GiB.
 fn column(offset: usize) -> i32 {
     i32::try_from(offset).unwrap_or(i32::MAX)
+}
+
+/// Converts a column to the offset in it.
+pub fn offset(column: i32) -> usize {
+    usize::try_from(column).unwrap_or(0)
 }

@@ -24,3 +24,4 @@ pub mod site;
 pub mod snippet;
 pub mod statistics;
 pub mod url;
+mod varint;

@@ -38,7 +38,12 @@ pub fn needs_fetch(
 
 /// Returns true if the capture holds only the text of a search result, not the whole page.
 pub fn is_snippet(capture: &Capture) -> bool {
-    capture.format == CaptureFormat::Text
+    is_snippet_format(capture.format)
+}
+
+/// Returns true for the format of captures that hold only the text of a search result.
+pub fn is_snippet_format(format: CaptureFormat) -> bool {
+    format == CaptureFormat::Text
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub(crate) mod second_stage;
 pub(crate) mod semantic;
 mod source_policy;
 pub(crate) mod stage;
+pub(crate) mod stored_terms;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 

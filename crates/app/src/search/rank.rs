@@ -1,13 +1,13 @@
 //! Lexical ranking of candidates, and the texts that a model ranks them by.
 
 use docstore::LoadedDocument;
+use ingest::prepare::span;
 use model::Timestamp;
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, fusion};
 
 use super::candidate::{Candidate, CandidateList, SemanticList};
-use crate::excerpt::span;
 
 /// Characters of one text that models read; they would truncate the rest.
 const MODEL_CHARS: usize = 2_000;

@@ -15,6 +15,7 @@ use retrieval_core::site::Site;
 use super::candidate::{Candidate, CandidateList, Trace, place};
 use super::semantic::Nearest;
 use super::stage::Stage;
+use super::stored_terms::StoredTerms;
 use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
@@ -105,8 +106,9 @@ impl App {
         Stage::Words.try_measure(asking).await
     }
 
-    /// Looks up the terms of the engine's hits; documents whose terms are not cached are read and analysed. The docstore
-    /// decides: hits that it does not return (just deleted, or another tenant's) are dropped, whatever the index says.
+    /// Looks up the terms of the engine's hits, in the cache or in the docstore; documents without stored terms are read and
+    /// analysed. The docstore decides: hits that it does not return (just deleted, or another tenant's) are dropped, whatever
+    /// the index says.
     async fn load(
         &self,
         engine: &dyn SearchEngine,
@@ -118,7 +120,7 @@ impl App {
         let request = search.request;
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
         let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
-        let mut unknown = Vec::new();
+        let (mut uncached, mut unknown) = (Vec::new(), Vec::new());
         if request.exact_match || self.second_stage.reads_texts() {
             // Phrase matching and models need the text.
             unknown = doc_ids;
@@ -126,10 +128,13 @@ impl App {
             for state in self.store.find_latest_states(collection, doc_ids).await? {
                 match self.vectors.get(&state) {
                     Some(document) => drop(known.insert(state.doc_id, document)),
-                    None => unknown.push(state.doc_id),
+                    None => uncached.push(state.doc_id),
                 }
             }
         }
+        let StoredTerms { ranked, missing } = self.load_stored_terms(search, collection, uncached).await?;
+        known.extend(ranked);
+        unknown.extend(missing.iter().copied());
         let mut loaded = self.load_by_id(search, collection, unknown).await?;
         let lengths = known.values().map(|document| document.terms.content_bytes());
         let limit = rerank::reading_limit(lengths.chain(loaded.values().map(content_bytes)));
@@ -145,6 +150,9 @@ impl App {
             loaded = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
         }
         let mut loaded = self.analyse(search, loaded, limit).await?;
+        for (document, loaded) in missing.iter().filter_map(|doc_id| loaded.get(doc_id)) {
+            self.term_writer.offer(document, loaded);
+        }
         let policy = Some(&request.source_policy).filter(|_| collection == Collection::Web);
         let cosines = nearest.by_id();
         let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {

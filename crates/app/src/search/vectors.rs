@@ -1,22 +1,20 @@
-//! Cache of documents' terms: without it, most of a search's time goes into analysing its candidates again.
+//! Cache of documents' terms: without it, every search decodes the stored terms of its candidates, or analyses their texts.
 
 use std::sync::Arc;
 
-use docstore::{DocumentState, LoadedDocument};
+use docstore::{DocumentState, DocumentToRank, LoadedDocument};
+use ingest::prepare::span;
+use ingest::terms::{self, STORED_BYTES};
 use model::{DocId, Timestamp};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
 
 use super::analyzers::with_analyzers;
-use crate::documents::is_snippet;
-use crate::excerpt;
+use crate::documents::{is_snippet, is_snippet_format};
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
-
-/// Minimum bytes of analysed content, so that later searches that read a little more find it cached.
-const LEAST_BYTES: usize = 64 * 1024;
 
 /// Facts and terms of one state of a document, as ranking needs them.
 pub struct RankedDocument {
@@ -36,18 +34,10 @@ impl RankedDocument {
     /// Analyses as much of a document as a search that reads `limit` bytes needs; see [`bytes_to_read`].
     pub fn of(loaded: &LoadedDocument, limit: usize) -> Self {
         let LoadedDocument { document, capture, passages } = loaded;
-        let spans: Vec<PassageSpan> = passages.iter().map(excerpt::span).collect();
-        let text = DocumentText {
-            title: document.title.as_deref().unwrap_or_default(),
-            description: document.description.as_deref().unwrap_or_default(),
-            content: &capture.content,
-            passages: &spans,
-            language: document.language.as_deref(),
-        };
+        let spans: Vec<PassageSpan> = passages.iter().map(span).collect();
+        let text = DocumentText { content: &capture.content, passages: &spans, ..terms::text_of(document) };
         let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
-        let url = CanonicalUrl::parse(&document.canonical_url);
-        let (host, path) = url.map(|url| (url.host().into(), url.path().into())).unwrap_or_default();
         let is_snippet = is_snippet(capture);
         // Equal descriptions of a provider do not make equal pages.
         let content_digest = if is_snippet && !document.listed {
@@ -55,20 +45,34 @@ impl RankedDocument {
         } else {
             capture.content_digest.as_str().into()
         };
-        Self {
-            state: state(loaded),
-            published_at: document.published_at,
-            content_digest,
-            is_snippet,
+        let (host, path) = host_and_path(&document.canonical_url);
+        let (state, published_at) = (state(loaded), document.published_at);
+        Self { state, published_at, content_digest, is_snippet, host, path, terms }
+    }
+
+    /// Returns a listed document with its stored terms. `None` if it has none that fit.
+    pub fn of_stored(found: &DocumentToRank) -> Option<Self> {
+        let terms = terms::decode(found)?;
+        let (host, path) = host_and_path(&found.canonical_url);
+        Some(Self {
+            state: found.state,
+            published_at: found.published_at,
+            content_digest: found.content_digest.as_str().into(),
+            is_snippet: is_snippet_format(found.format),
             host,
             path,
             terms,
-        }
+        })
     }
 
     pub fn doc_id(&self) -> DocId {
         self.state.doc_id
     }
+}
+
+fn host_and_path(canonical_url: &str) -> (Box<str>, Box<str>) {
+    let url = CanonicalUrl::parse(canonical_url);
+    url.map(|url| (url.host().into(), url.path().into())).unwrap_or_default()
 }
 
 /// Returns the state that a document was loaded in.
@@ -79,7 +83,7 @@ pub fn state(loaded: &LoadedDocument) -> DocumentState {
 
 /// Returns the bytes of each content to load and analyse for a search that ranks by `limit` bytes.
 pub fn bytes_to_read(limit: usize) -> usize {
-    limit.checked_next_power_of_two().unwrap_or(usize::MAX).clamp(LEAST_BYTES, READ_BYTES)
+    limit.checked_next_power_of_two().unwrap_or(usize::MAX).clamp(STORED_BYTES, READ_BYTES)
 }
 
 /// Returns the length of the whole content.

@@ -100,7 +100,7 @@ async fn background_tasks_are_reported() {
 }
 
 /// Tasks of every instance, which write what it recorded.
-const OWN_TASKS: &[&str] = &["usage_writer", "recorder", "ledger", "backlog"];
+const OWN_TASKS: &[&str] = &["usage_writer", "recorder", "ledger", "term_writer", "backlog"];
 
 #[tokio::test]
 async fn instance_without_upkeep_only_writes_what_it_recorded() {

@@ -33,6 +33,7 @@ pub mod retention;
 pub mod run_files;
 pub mod runs;
 pub mod storage_totals;
+pub mod term_vectors;
 pub mod usage;
 pub mod vectors;
 pub mod web_pages;

@@ -150,6 +150,16 @@ pub async fn list_first_passages(connection: &mut Conn, capture_id: CaptureId, l
         .await?)
 }
 
+pub async fn list_leading_passages(connection: &mut Conn, wanted: Vec<(CaptureId, usize)>) -> Result<Vec<Passage>> {
+    let (whole, limited): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(_, end)| *end == usize::MAX);
+    let whole = bind_all(whole.into_iter().map(|(capture_id, _)| capture_id));
+    let query = passages::table.filter(passages::capture_id.eq_any(whole)).into_boxed();
+    let query = limited.into_iter().fold(query, |query, (capture_id, end)| {
+        query.or_filter(passages::capture_id.eq(Bind(capture_id)).and(passages::ordinal.lt(column(end))))
+    });
+    Ok(query.order((passages::capture_id, passages::ordinal)).select(Passage::as_select()).load(connection).await?)
+}
+
 pub async fn find_passages(
     connection: &mut Conn,
     organization_id: OrganizationId,

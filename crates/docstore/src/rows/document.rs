@@ -3,7 +3,7 @@ use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, Passage
 
 use crate::arrays::array_row;
 use crate::part_map::PartMap;
-use crate::schema::{capture_parts, capture_terms, captures, documents, grants, passages};
+use crate::schema::{capture_parts, capture_terms, captures, documents, grants, passages, term_vectors};
 use crate::types::{Strings, row};
 
 row! {
@@ -105,6 +105,21 @@ row! {
         pub char_end: i32,
         /// Headings above the passage, outermost first.
         pub section_path: Strings,
+    }
+}
+
+row! {
+    /// Term vector of the beginning of a capture, for ranking without the content.
+    #[derive(Clone, Debug, Eq, Insertable, PartialEq)]
+    #[diesel(table_name = term_vectors)]
+    pub struct StoredTermVector {
+        pub doc_id: DocId,
+        pub capture_id: CaptureId,
+        /// Version of the analysis and of the format of `terms`.
+        pub version: i32,
+        /// Key of the title, description and language that it was computed from.
+        pub text_key: i64,
+        pub terms: Vec<u8>,
     }
 }
 

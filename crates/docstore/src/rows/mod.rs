@@ -18,7 +18,7 @@ pub use account::{ApiKey, BalanceEntry, KeyCreation, Organization, OrganizationS
 pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
 pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
-pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage};
+pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage, StoredTermVector};
 pub use embedding::{EmbeddingJob, IndexModel, StoredVectors};
 pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};

@@ -32,6 +32,7 @@ mod research;
 mod retention;
 mod runs;
 mod schema;
+mod term_vectors;
 mod unknown_values;
 mod vectors;
 mod webhooks;

@@ -116,6 +116,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     let vectors = crate::vectors::vectors(&own, 1, EmbeddingProgress::Complete);
     db.store_vectors("model".to_owned(), vec![vectors], String::new(), NOW).await.unwrap();
     crate::vectors::enqueue(db, IndexName::Workspace, vec![own_id]).await;
+    db.store_term_vectors(vec![crate::term_vectors::term_vector(&own, b"terms")]).await.unwrap();
     let key = ApiKey {
         id: new_id().into(),
         organization_id: owner,

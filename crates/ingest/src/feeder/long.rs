@@ -10,8 +10,8 @@ use crate::prepare::{self, Divided};
 /// Length in bytes up to which no content is divided; see [`docstore::divide`].
 const SHORT_BYTES: usize = 65_536;
 
-/// Returns the capture with its whole content. A content whose parts are missing, or come from an earlier analysis, is
-/// divided again.
+/// Returns the capture with its whole content, and with the directory that is stored. A content whose parts are missing, or come
+/// from an earlier analysis, is divided again.
 pub async fn whole(store: &Docstore, document: &Document, mut capture: Capture) -> Result<Capture, StoreError> {
     if let Some(map) = &capture.parts {
         capture.content.reserve_exact(map.end().byte.saturating_sub(capture.content.len()));
@@ -28,6 +28,6 @@ pub async fn whole(store: &Docstore, document: &Document, mut capture: Capture) 
     let Divided { first, map, parts } = dividing.await.map_err(|error| StoreError::Interrupted(Box::new(error)))?;
     let (Some(map), Some(parts)) = (map, parts) else { return Ok(Capture { content: first, ..capture }) };
     let content = Arc::clone(&parts.content);
-    store.divide_capture(capture.capture_id, map, parts).await?;
-    Ok(Capture { content: Arc::unwrap_or_clone(content), ..capture })
+    store.divide_capture(capture.capture_id, map.clone(), parts).await?;
+    Ok(Capture { content: Arc::unwrap_or_clone(content), parts: Some(map), ..capture })
 }

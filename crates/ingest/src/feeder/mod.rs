@@ -8,6 +8,7 @@ mod batch;
 mod catch_up;
 mod generations;
 mod long;
+mod terms;
 mod turns;
 mod vectors;
 
@@ -24,6 +25,7 @@ use uuid::Uuid;
 
 use crate::rebuild;
 use batch::{Batch, index_document};
+use terms::Terms;
 use vectors::{Found, Vectors};
 
 /// Maximum outbox entries per batch. Indexes take one large batch in far less time than many small ones.
@@ -285,11 +287,13 @@ impl Feeder {
     async fn feed_documents(&self, index: IndexName, entries: &[(i64, DocId)]) -> Result<usize, FeedError> {
         let model = self.store.find_index_model(index).await?.model;
         let mut batch = Batch::default();
+        let mut terms = Terms::new(&self.store);
         let mut seen = HashSet::new();
         'chunks: for chunk in entries.chunks(DOCUMENTS_PER_READ) {
             let doc_ids: Vec<DocId> =
                 chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| !seen.contains(doc_id)).collect();
             let loaded = self.store.load_for_indexing(doc_ids).await?;
+            terms.look_up(&loaded).await;
             let mut vectors = Vectors::new(&self.store, model.as_deref(), &loaded);
             let mut loaded: HashMap<DocId, (Document, Capture)> =
                 loaded.into_iter().map(|(document, capture)| (document.doc_id, (document, capture))).collect();
@@ -310,6 +314,7 @@ impl Feeder {
                             }
                         };
                         let capture = long::whole(&self.store, &document, capture).await?;
+                        terms.add(&document, &capture);
                         batch.put(index_document(document, capture, vectors));
                     }
                     None => batch.remove(*doc_id),
@@ -319,10 +324,13 @@ impl Feeder {
                     break 'chunks;
                 }
             }
+            terms.store().await;
         }
+        terms.store().await;
         let fed = batch.entries.len();
-        self.flush(index, batch).await?;
-        Ok(fed)
+        let flushed = self.flush(index, batch).await;
+        terms.finish().await;
+        flushed.map(|()| fed)
     }
 }
 

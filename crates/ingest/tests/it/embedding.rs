@@ -39,7 +39,7 @@ async fn world_with_model() -> (World, Arc<TestEmbedder>, Arc<EmbeddingWorker>) 
     (world, model, worker)
 }
 
-fn document(collection: Collection, url: String, markdown: &str, title: Option<&str>, now: &World) -> NewDocument {
+pub fn document(collection: Collection, url: String, markdown: &str, title: Option<&str>, now: &World) -> NewDocument {
     let source = Source {
         collection,
         canonical_url: url.clone(),

@@ -9,4 +9,5 @@ mod pages;
 mod runs;
 mod scripted;
 mod slow;
+mod terms;
 mod world;

@@ -1,5 +1,6 @@
 #![no_main]
-//! Scores any documents for any query: one finite score each, the same every time.
+//! Scores any documents for any query: one finite score each, the same every time, also with stored term vectors. Any bytes
+//! that decode to a term vector can be ranked.
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
@@ -27,6 +28,8 @@ struct Search {
     average_length: f64,
     frequencies: Vec<(String, u64)>,
     limit: usize,
+    /// Stands for damaged term vectors.
+    stored: Vec<u8>,
 }
 
 const LANGUAGES: [&str; 6] = ["en", "de", "fr", "ja", "ar", "xx"];
@@ -60,5 +63,11 @@ fuzz_target!(|search: Search| {
         assert!(evidence.score.is_finite() && evidence.score >= 0.0, "{}", evidence.score);
         assert!(evidence.passages.iter().all(|position| *position < spans.len()));
     }
+    let stored: Vec<TermVector> =
+        vectors.iter().map(|vector| TermVector::from_bytes(&vector.to_bytes()).expect("encoded vector")).collect();
+    assert_eq!(vectors, stored);
     assert_eq!(all, rerank::score(&query, &views, &statistics));
+    if let Some(damaged) = TermVector::from_bytes(&search.stored) {
+        rerank::score(&query, &[rerank::Document { terms: &damaged, published_at: None }], &statistics);
+    }
 });

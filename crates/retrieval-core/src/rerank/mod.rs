@@ -16,6 +16,7 @@ mod matching;
 mod parameters;
 mod recency;
 mod score;
+mod term_bytes;
 mod term_vector;
 mod vocabulary;
 
@@ -25,6 +26,7 @@ use crate::analysis::{Analyzers, Language};
 use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
+pub use term_bytes::TERMS_VERSION;
 pub use term_vector::{DocumentText, TermVector};
 pub(crate) use vocabulary::hash;
 
@@ -158,5 +160,7 @@ fn best_passages(scores: &[f64]) -> Vec<usize> {
     positions
 }
 
+#[cfg(test)]
+mod term_bytes_tests;
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ pub struct DocumentText<'a> {
 
 /// Terms of a document in order, by field and passage: the input of ranking in place of the text. Independent of the
 /// query. About 8 bytes per word.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TermVector {
     pub(super) language: Option<Language>,
     /// Hashes of the distinct stems of all fields.
@@ -39,22 +39,35 @@ pub struct TermVector {
     /// Headings above the units, outermost first, concatenated for all units.
     pub(super) paths: Box<[u32]>,
     pub(super) passages: usize,
-    content_bytes: usize,
+    pub(super) content_bytes: usize,
     /// Bytes up to which the content was analysed.
-    analysed: usize,
+    pub(super) analysed: usize,
 }
 
 /// Token of a field: its stem id, and the step from the previous position to its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TermToken(u32);
 
 /// Bits of a step. Positions usually advance by one; tokens that stand for several words step back over a few.
 const STEP_BITS: u32 = 4;
 const STEP_BIAS: i64 = 1 << (STEP_BITS - 1);
+/// Bits of the step to the next position.
+pub(super) const NEXT_STEP: u8 = STEP_BIAS as u8 + 1;
 
 impl TermToken {
     fn new(stem: u32, step: i64) -> Self {
         Self(stem << STEP_BITS | (step + STEP_BIAS).clamp(0, 2 * STEP_BIAS - 1) as u32)
+    }
+
+    /// Returns the token of a stem id and of the bits of its step. `None` if one of them does not fit.
+    pub fn from_bits(stem: u32, step: u8) -> Option<Self> {
+        let fits = stem >> (u32::BITS - STEP_BITS) == 0 && step >> STEP_BITS == 0;
+        fits.then_some(Self(stem << STEP_BITS | u32::from(step)))
+    }
+
+    /// Returns the bits of the step.
+    pub fn step_bits(self) -> u8 {
+        (self.0 & ((1 << STEP_BITS) - 1)) as u8
     }
 
     pub fn stem(self) -> u32 {
@@ -63,12 +76,12 @@ impl TermToken {
 
     /// Returns the position of the token given that of the previous token, which is -1 for the first.
     pub fn position(self, before: i64) -> i64 {
-        before + i64::from(self.0 & ((1 << STEP_BITS) - 1)) - STEP_BIAS
+        before + i64::from(self.step_bits()) - STEP_BIAS
     }
 }
 
 /// Passage, or the whole body if there are no passages. Exists only for analysed text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     /// End of its text in the content.
     pub byte_end: usize,
@@ -76,6 +89,14 @@ pub(super) struct Unit {
     pub token_end: u32,
     /// End of the headings above it in the paths.
     pub path_end: u32,
+}
+
+impl DocumentText<'_> {
+    /// Returns a key of the texts beside the content: with another key, the document has another [`TermVector`].
+    pub fn key(&self) -> u64 {
+        let texts = [self.title, self.description, self.language.unwrap_or_default()];
+        texts.into_iter().fold(0, |key, text| vocabulary::mix(key, vocabulary::hash(text)))
+    }
 }
 
 impl TermVector {
@@ -128,7 +149,8 @@ impl TermVector {
             paths: paths.into(),
             passages: document.passages.len(),
             content_bytes,
-            analysed: limit,
+            // The same for every limit that reaches the end.
+            analysed: if read < content_bytes { limit } else { content_bytes },
         }
     }
 
@@ -140,6 +162,11 @@ impl TermVector {
     /// Returns true if analysing the document up to `limit` would add nothing.
     pub fn covers(&self, limit: usize) -> bool {
         self.analysed >= limit || self.read_bytes() >= self.content_bytes
+    }
+
+    /// Returns true if analysing the document only up to `limit` would leave nothing out.
+    pub fn is_within(&self, limit: usize) -> bool {
+        self.units_within(limit).len() == self.units.len()
     }
 
     /// Returns the approximate memory use in bytes.

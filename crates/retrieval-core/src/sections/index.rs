@@ -5,6 +5,7 @@
 
 use super::{Buckets, hash};
 use crate::analysis::{Analyzers, Language};
+use crate::varint;
 
 const MAX_BUCKETS: usize = 1 << 12;
 /// Bits of a hash that are stored, above the bits of the section number.
@@ -55,12 +56,12 @@ fn write(words: &[u64], count: usize) -> Vec<Vec<u8>> {
         list.clear();
         for word in sections {
             let section = word & ((1 << SECTION_BITS) - 1);
-            push_number(&mut list, section - before);
+            varint::push(&mut list, section - before);
             before = section;
         }
         let bucket = &mut buckets[bucket_of(hash, count)];
         bucket.extend_from_slice(&key_of(hash).to_le_bytes());
-        push_number(bucket, list.len() as u64);
+        varint::push(bucket, list.len() as u64);
         bucket.extend_from_slice(&list);
     }
     buckets.iter_mut().for_each(Vec::shrink_to_fit);
@@ -85,12 +86,12 @@ impl Word {
         let mut rest = buckets.get(&self.bucket).map_or(&[][..], Vec::as_slice);
         while let Some((key, after)) = rest.split_first_chunk::<4>() {
             rest = after;
-            let Some(length) = take_number(&mut rest) else { return };
+            let Some(length) = varint::take(&mut rest) else { return };
             let Some((list, after)) = rest.split_at_checked(length as usize) else { return };
             rest = after;
             if u32::from_le_bytes(*key) == self.key {
                 let (mut list, mut section) = (list, 0_u64);
-                while let Some(step) = take_number(&mut list) {
+                while let Some(step) = varint::take(&mut list) {
                     section = section.saturating_add(step);
                     found.push(section as usize);
                 }
@@ -109,25 +110,4 @@ fn bucket_of(hash: u64, count: usize) -> usize {
 
 fn key_of(hash: u64) -> u32 {
     hash as u32
-}
-
-fn push_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }

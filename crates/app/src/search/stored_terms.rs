@@ -1,0 +1,105 @@
+//! Terms of candidates that the database has: read in place of contents, and written where they are missing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use admission::Stop;
+use docstore::{Docstore, DocumentToRank, LoadedDocument};
+use ingest::Supervisor;
+use ingest::terms::{self, STORED_BYTES};
+use model::{Collection, DocId};
+
+use super::Search;
+use super::vectors::{RankedDocument, VectorCache};
+use crate::App;
+use crate::batches::Batches;
+use crate::content_budget::steps;
+use crate::error::Result;
+
+/// Documents that are ranked by stored terms, and those that have none that fit.
+#[derive(Default)]
+pub struct StoredTerms {
+    pub ranked: HashMap<DocId, Arc<RankedDocument>>,
+    pub missing: Vec<DocId>,
+}
+
+impl App {
+    /// Reads the stored terms of documents of one collection, and caches them.
+    pub(super) async fn load_stored_terms(
+        &self,
+        search: &Search<'_>,
+        collection: Collection,
+        doc_ids: Vec<DocId>,
+    ) -> Result<StoredTerms> {
+        let mut stored = StoredTerms::default();
+        if doc_ids.is_empty() {
+            return Ok(stored);
+        }
+        let found = self.store.load_for_ranking(collection, doc_ids, terms::VERSION).await?;
+        for step in steps(found, |found| found.terms.as_ref().map_or(0, |stored| stored.terms.len())) {
+            let vectors = self.vectors.clone();
+            let decoding = self.compute(search, move |stop| decode(&step, &vectors, stop));
+            let StoredTerms { ranked, missing } = decoding.await?;
+            stored.ranked.extend(ranked);
+            stored.missing.extend(missing);
+        }
+        Ok(stored)
+    }
+}
+
+fn decode(found: &[DocumentToRank], vectors: &VectorCache, stop: &Stop) -> StoredTerms {
+    let mut stored = StoredTerms::default();
+    for found in found.iter().take_while(|_| !stop.is_stopped()) {
+        match RankedDocument::of_stored(found) {
+            Some(document) => {
+                let document = Arc::new(document);
+                vectors.put(&document);
+                stored.ranked.insert(document.doc_id(), document);
+            }
+            None => stored.missing.push(found.state.doc_id),
+        }
+    }
+    stored
+}
+
+/// Document that a search analysed, with the key of its texts beside the content.
+type Analysed = (Arc<RankedDocument>, i64);
+
+/// Writer of terms that searches computed because none that fit were stored.
+pub struct TermWriter(Batches<Analysed, ()>);
+
+impl TermWriter {
+    /// Starts the writer. Must be called on a runtime.
+    pub fn start(store: Docstore, supervisor: &Supervisor) -> Self {
+        Self(Batches::start("term_writer", supervisor, move |analysed: Vec<Analysed>| {
+            let store = store.clone();
+            async move {
+                let replies = vec![(); analysed.len()];
+                store_terms(&store, analysed).await;
+                Ok(replies)
+            }
+        }))
+    }
+
+    /// Stores the terms of a document soon. Drops them while too many wait: the next search computes them again.
+    pub fn offer(&self, document: &Arc<RankedDocument>, loaded: &LoadedDocument) {
+        // Stored terms are those of the beginning, whatever the search read.
+        if document.terms.is_within(STORED_BYTES) {
+            self.0.offer((Arc::clone(document), terms::text_key(&terms::text_of(&loaded.document))));
+        }
+    }
+}
+
+async fn store_terms(store: &Docstore, analysed: Vec<Analysed>) {
+    let encoding = tokio::task::spawn_blocking(move || {
+        let row = |(document, text_key): &Analysed| {
+            terms::row(document.doc_id(), document.state.capture_id, *text_key, &document.terms)
+        };
+        analysed.iter().map(row).collect()
+    });
+    // The process is shutting down.
+    let Ok(rows) = encoding.await else { return };
+    if let Err(error) = store.store_term_vectors(rows).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "term vectors are not stored: searches compute them");
+    }
+}
