@@ -79,7 +79,7 @@ fn search_is_a_part_of_its_callers_trace(database: Database) {
     for step in ["search first_stage", "search load", "search rank", "search quote", "search record"] {
         assert_eq!(named(&spans, step)["parentSpanId"], root["spanId"], "{step}");
     }
-    let query = named(&spans, "database load_documents");
+    let query = named(&spans, "database load_for_ranking");
     assert_eq!(query["parentSpanId"], named(&spans, "search load")["spanId"]);
     let nanos = |span: &Value, time: &str| span[time].as_str().unwrap().parse::<u64>().unwrap();
     for span in &spans {
