@@ -28,7 +28,7 @@ pub fn needs_fetch(
         return false;
     }
     let Some(capture) = capture else { return true };
-    let is_snippet = is_snippet(capture);
+    let is_snippet = is_snippet(capture.format);
     let lifetime = request.max_age.unwrap_or(if is_snippet { lifetimes.snippet } else { lifetimes.document });
     capture.content.trim().is_empty()
         || capture.captured_at + lifetime <= now
@@ -36,13 +36,8 @@ pub fn needs_fetch(
         || (is_snippet && request.selection == Selection::FullDocument)
 }
 
-/// Returns true if the capture holds only the text of a search result, not the whole page.
-pub fn is_snippet(capture: &Capture) -> bool {
-    is_snippet_format(capture.format)
-}
-
-/// Returns true for the format of captures that hold only the text of a search result.
-pub fn is_snippet_format(format: CaptureFormat) -> bool {
+/// Returns true for the format of captures that hold only the text of a search result, not the whole page.
+pub fn is_snippet(format: CaptureFormat) -> bool {
     format == CaptureFormat::Text
 }
 

@@ -11,7 +11,7 @@ use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
 
 use super::analyzers::with_analyzers;
-use crate::documents::{is_snippet, is_snippet_format};
+use crate::documents::is_snippet;
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
@@ -38,7 +38,7 @@ impl RankedDocument {
         let text = DocumentText { content: &capture.content, passages: &spans, ..terms::text_of(document) };
         let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
-        let is_snippet = is_snippet(capture);
+        let is_snippet = is_snippet(capture.format);
         // Equal descriptions of a provider do not make equal pages.
         let content_digest = if is_snippet && !document.listed {
             format!("{}/{}", capture.content_digest, document.doc_id).into()
@@ -58,7 +58,7 @@ impl RankedDocument {
             state: found.state,
             published_at: found.published_at,
             content_digest: found.content_digest.as_str().into(),
-            is_snippet: is_snippet_format(found.format),
+            is_snippet: is_snippet(found.format),
             host,
             path,
             terms,

@@ -3,11 +3,12 @@ use std::sync::Arc;
 use app::search::SearchRequest;
 use app::{App, Error, Viewer};
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
 use engine::EngineErrorKind;
 use model::{BalanceReason, IndexName, OrganizationId};
 use test_support::{EngineFault, Setup, Tenant, TestApp, search, until};
 use uuid::Uuid;
+
+use crate::sqlite::connect;
 
 const PRICE: u32 = 3;
 
@@ -110,9 +111,8 @@ async fn an_ample_balance_is_charged_while_the_search_runs() {
     let (world, tenant) = start(2_000 * u64::from(PRICE)).await;
     answered(&world.app, &tenant.viewer).await.unwrap();
     let before = world.balance(&tenant).await;
-    let path = world.database.folder().join("test.db");
-    let mut writer = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    writer.batch_execute("PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE").unwrap();
+    let mut writer = connect(&world);
+    writer.batch_execute("BEGIN IMMEDIATE").unwrap();
     world.engine.hold();
     let (app, viewer) = (Arc::clone(&world.app), tenant.viewer.clone());
     let searching = tokio::spawn(async move { answered(&app, &viewer).await });

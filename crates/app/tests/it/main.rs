@@ -26,6 +26,7 @@ mod second_stage;
 mod semantic;
 mod shares;
 mod source_policy;
+mod sqlite;
 mod stored_terms;
 mod tenants;
 mod tokens;

@@ -7,13 +7,13 @@ use app::accounts::NewKey;
 use app::api_keys::KeyRequest;
 use app::{Error, Quota, Viewer};
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
 use docstore::AuditFilter;
 use model::{AuditAction, Clock, KeyState, Scope};
 use test_support::{Setup, Tenant, TestApp, TestTokens, claims};
 use uuid::Uuid;
 
 use crate::accounts::refused_field;
+use crate::sqlite::connect;
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -180,8 +180,7 @@ async fn changes_of_keys_are_audited_without_secrets() {
 async fn unknown_scopes_of_a_key_are_ignored() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
-    let path = world.database.folder().join("test.db");
-    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let mut connection = connect(&world);
     connection.batch_execute("UPDATE api_keys SET scopes = 'search:read moon:fly'").unwrap();
     let other = TestApp::on(Arc::clone(&world.database), Setup::default());
     let viewer = other.app.authenticate(&tenant.key).await.unwrap().unwrap();

@@ -6,9 +6,10 @@ use app::search::SecondStage;
 use app::supervisor::Phase;
 use blobs::BlobErrorKind;
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
 use engine::EngineErrorKind;
 use test_support::{EngineFault, Setup, TestApp, TestClock, TestReranker};
+
+use crate::sqlite::connect;
 
 /// Name, state and weight of each dependency.
 async fn states(world: &TestApp) -> Vec<(&'static str, bool, bool)> {
@@ -65,8 +66,7 @@ async fn database_that_cannot_write_is_down() {
     let clock = Arc::new(TestClock::default());
     let world = TestApp::with(Setup { clock: Arc::clone(&clock), ..Setup::default() }).await;
     assert!(states(&world).await[0].1);
-    let path = world.database.folder().join("test.db");
-    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let mut connection = connect(&world);
     let refuse = "CREATE TRIGGER full BEFORE UPDATE ON leases BEGIN SELECT RAISE(ABORT, 'disk is full'); END";
     connection.batch_execute(refuse).unwrap();
     assert!(states(&world).await[0].1, "the last test write is less than a second old");
@@ -80,10 +80,8 @@ async fn database_that_cannot_write_is_down() {
 async fn busy_database_is_up_until_no_write_ends() {
     let clock = Arc::new(TestClock::default());
     let world = TestApp::with(Setup { clock: Arc::clone(&clock), ..Setup::default() }).await;
-    let path = world.database.folder().join("test.db");
-    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    // Opening the database locks it for a moment.
-    connection.batch_execute("PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE").unwrap();
+    let mut connection = connect(&world);
+    connection.batch_execute("BEGIN IMMEDIATE").unwrap();
     assert!(states(&world).await[0].1);
     clock.advance(Duration::from_secs(15));
     let database = world.app.readiness().await.swap_remove(0);

@@ -4,11 +4,12 @@ use app::search::{SearchOutcome, SearchRequest};
 use app::web::{WebPage, prepare_page, save_pages};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Binary};
-use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use diesel::{QueryableByName, RunQueryDsl};
 use model::{Clock, RunMode};
 use test_support::{Setup, Tenant, TestApp, page, search, until};
 
 use crate::search::workspace_search;
+use crate::sqlite::connect;
 
 /// Row of a stored vector.
 #[derive(Debug, Eq, PartialEq, QueryableByName)]
@@ -21,13 +22,6 @@ struct Row {
     text_key: i64,
     #[diesel(sql_type = Binary)]
     terms: Vec<u8>,
-}
-
-fn connect(world: &TestApp) -> SqliteConnection {
-    let path = world.database.folder().join("test.db");
-    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    connection.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
-    connection
 }
 
 fn execute(world: &TestApp, sql: &str) {

@@ -2,14 +2,13 @@
 
 use app::Error;
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
 use test_support::{Setup, TestApp, TestProvider, found, page, read_id, read_url, search};
+
+use crate::sqlite::connect;
 
 /// Makes every write of searches, grants and ledger entries fail, as a full disk does.
 fn fill_disk(world: &TestApp) {
-    let path = world.database.folder().join("test.db");
-    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    connection.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
+    let mut connection = connect(world);
     for table in ["searches", "grants", "balance_entries", "usage_events", "usage_rollups", "feedback", "page_reads"] {
         let trigger = format!(
             "CREATE TRIGGER full_{table} BEFORE INSERT ON {table} \

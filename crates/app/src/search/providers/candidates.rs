@@ -116,8 +116,8 @@ impl App {
                 let doc_id = page.result.doc_id();
                 let (listed, own) = (listed.remove(&doc_id), own.remove(&doc_id));
                 let (mut loaded, is_new_snippet) = match (listed, own) {
-                    (Some(listed), _) if !is_snippet(&listed.capture) => (listed, false),
-                    (_, Some(own)) if !is_snippet(&own.capture) => (own, false),
+                    (Some(listed), _) if !is_snippet(listed.capture.format) => (listed, false),
+                    (_, Some(own)) if !is_snippet(own.capture.format) => (own, false),
                     (listed, own) => {
                         let new = snippets::document(&page, organization_id, now);
                         let length = new.capture.content.len();
@@ -151,7 +151,7 @@ impl App {
         now: Timestamp,
     ) -> Vec<DocId> {
         let lifetime = self.options.capture_lifetimes.document;
-        let is_whole = |loaded: &LoadedDocument| !is_snippet(&loaded.capture);
+        let is_whole = |loaded: &LoadedDocument| !is_snippet(loaded.capture.format);
         let is_known = |doc_id: &DocId| {
             listed.get(doc_id).is_some_and(is_whole)
                 || own.get(doc_id).is_some_and(|own| is_whole(own) && own.capture.captured_at + lifetime > now)
@@ -195,7 +195,7 @@ impl App {
             return Ok(loaded);
         }
         let (mut snippets, whole): (Documents, Documents) =
-            loaded.into_iter().partition(|(_, loaded)| is_snippet(&loaded.capture));
+            loaded.into_iter().partition(|(_, loaded)| is_snippet(loaded.capture.format));
         let hits: Vec<Hit> = order.iter().map(|doc_id| Hit { doc_id: *doc_id, score: 0.0 }).collect();
         snippets.extend(self.keep_exact(search, whole, &hits, false).await?);
         Ok(snippets)
