@@ -93,7 +93,7 @@ impl FairSemaphore {
         &self,
         organization: OrganizationId,
         weight: u32,
-        check: impl FnOnce(&Queues<oneshot::Sender<Permit>>) -> Result<(), E>,
+        check: impl FnOnce(&mut Queues<oneshot::Sender<Permit>>) -> Result<(), E>,
     ) -> Result<Place, E> {
         let weight = weight.min(self.shared.permits);
         let mut queues = self.shared.lock();
@@ -101,7 +101,7 @@ impl FairSemaphore {
             drop(queues);
             return Ok(Place::Granted(self.shared.permit(organization, weight, Instant::now())));
         }
-        check(&queues)?;
+        check(&mut queues)?;
         let (notify, granted) = oneshot::channel();
         let ticket = queues.push(organization, weight, Instant::now(), notify);
         drop(queues);

@@ -23,6 +23,6 @@ impl Limits {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("too many requests are waiting")]
 pub struct Overloaded {
-    /// Expected time until a retry succeeds, at least a second.
+    /// Expected time until a retry succeeds, from a second to a minute.
     pub retry_after: Duration,
 }

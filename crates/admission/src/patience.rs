@@ -12,8 +12,12 @@ const AVERAGED: Duration = Duration::from_secs(1);
 const SHARE: f64 = 0.3;
 /// Clients that leave earlier than this say nothing about a queue.
 const SHORTEST: Duration = Duration::from_millis(100);
-/// Rate at which the permitted wait recovers, in seconds per second.
-const RECOVERY: f64 = 0.05;
+/// Rate at which the permitted wait recovers, in seconds per second. A slow one: at its end clients leave again, some of them just when
+/// their answers are sent.
+const RECOVERY: f64 = 0.01;
+/// Bounds of the time that a refused client is asked to wait.
+const SHORTEST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// Waits of one organization.
 #[derive(Debug, Default)]
@@ -21,6 +25,8 @@ pub struct Patience {
     /// Time in which further requests waited, and grants within it. Both decay, so that their ratio follows the load.
     waited: f64,
     grants: f64,
+    /// Refusals, which decay with the grants.
+    refusals: f64,
     /// Last grant with further requests waiting.
     last_grant: Option<Instant>,
     /// Permitted wait and its time, since clients have left.
@@ -35,6 +41,7 @@ impl Patience {
             let decay = (-interval / AVERAGED.as_secs_f64()).exp();
             self.waited = self.waited * decay + interval;
             self.grants = self.grants * decay + 1.0;
+            self.refusals *= decay;
         }
         // Without a queue, the time to the next grant is that to the next request.
         self.last_grant = (waiting > 0).then_some(now);
@@ -52,6 +59,15 @@ impl Patience {
     pub fn expected_wait(&self, waiting: usize) -> Duration {
         let interval = if self.grants > 0.0 { self.waited / self.grants } else { 0.0 };
         Duration::try_from_secs_f64(interval * waiting as f64).unwrap_or(Duration::MAX)
+    }
+
+    /// Records the refusal of a request behind `waiting` others. Returns the expected time until a retry is granted: the wait, for
+    /// each of the attempts that it takes on average if grants and refusals come as often as they did.
+    pub fn refused(&mut self, waiting: usize) -> Duration {
+        self.refusals += 1.0;
+        let attempts = if self.grants > 0.0 { 1.0 + self.refusals / self.grants } else { 1.0 };
+        let expected = self.expected_wait(waiting).as_secs_f64() * attempts;
+        Duration::try_from_secs_f64(expected).unwrap_or(LONGEST_RETRY).clamp(SHORTEST_RETRY, LONGEST_RETRY)
     }
 
     /// Returns the wait beyond which a request is refused.
@@ -92,6 +108,27 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn refused_clients_are_asked_to_wait_longer_the_more_they_are() {
+        let mut patience = Patience::default();
+        let start = Instant::now();
+        assert_eq!(patience.refused(10_000), SHORTEST_RETRY, "nothing is known yet");
+        let mut retries = Vec::new();
+        for grant in 0..5_000 {
+            patience.granted(start + Duration::from_millis(4 * grant), 500);
+            retries.push(if grant < 2_500 { Duration::ZERO } else { patience.refused(500) });
+        }
+        let expected = patience.expected_wait(500);
+        assert_eq!(expected.as_millis(), 2_000);
+        assert!((expected..expected * 11 / 10).contains(&retries[2_500]), "one refusal: {:?}", retries[2_500]);
+        let last = retries[4_999];
+        assert!((expected * 19 / 10..=expected * 2).contains(&last), "as many refusals as grants: {last:?}");
+        for _ in 0..100_000 {
+            patience.refused(500);
+        }
+        assert_eq!(patience.refused(500), LONGEST_RETRY);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn idle_time_is_no_interval() {
         let mut patience = Patience::default();
         let start = Instant::now();
@@ -112,7 +149,7 @@ mod tests {
         assert_eq!(patience.permitted(start, MAX), Duration::from_millis(120));
         patience.left(Duration::from_millis(600), start, MAX);
         assert_eq!(patience.permitted(start, MAX), Duration::from_millis(120), "a longer wait does not raise it");
-        assert_eq!(patience.permitted(start + Duration::from_secs(2), MAX), Duration::from_millis(220));
+        assert_eq!(patience.permitted(start + Duration::from_secs(10), MAX), Duration::from_millis(220));
         assert_eq!(patience.permitted(start + Duration::from_secs(600), MAX), MAX);
     }
 }

@@ -9,9 +9,6 @@ use tokio::time::Instant;
 use crate::limits::{Limits, Overloaded};
 use crate::patience::Patience;
 
-/// Least time that a refused client is asked to wait.
-const SHORTEST_RETRY: Duration = Duration::from_secs(1);
-
 /// Identifies a waiting request.
 pub type Ticket = u64;
 
@@ -100,15 +97,14 @@ impl<N> Queues<N> {
     }
 
     /// Refuses a request that would wait too long.
-    pub fn check_wait(&self, organization: OrganizationId, now: Instant) -> Result<(), Overloaded> {
-        let Some(queue) = self.queues.get(&organization) else { return Ok(()) };
-        let expected = queue.patience.expected_wait(queue.waiting.len());
-        if queue.waiting.len() < self.limits.max_waiting
-            && expected <= queue.patience.permitted(now, self.limits.max_wait)
-        {
+    pub fn check_wait(&mut self, organization: OrganizationId, now: Instant) -> Result<(), Overloaded> {
+        let Some(queue) = self.queues.get_mut(&organization) else { return Ok(()) };
+        let (waiting, patience) = (queue.waiting.len(), &mut queue.patience);
+        let is_short = patience.expected_wait(waiting) <= patience.permitted(now, self.limits.max_wait);
+        if waiting < self.limits.max_waiting && is_short {
             return Ok(());
         }
-        Err(Overloaded { retry_after: expected.max(SHORTEST_RETRY) })
+        Err(Overloaded { retry_after: patience.refused(waiting) })
     }
 
     /// Queues a request.

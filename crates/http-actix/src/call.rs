@@ -45,13 +45,18 @@ impl Context {
         from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
+    /// Refuses a request that would wait too long.
+    pub fn check_share(&self, work: Work) -> Result<(), Failure> {
+        Ok(self.state.app.check_share(&self.viewer, work)?)
+    }
+
     /// Runs a use case on the application's runtime, within the share of the organization. It stops when the client disconnects.
     pub async fn run<T, F>(&self, work: Work, use_case: impl FnOnce(Arc<App>, Viewer) -> F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, app::Error>> + Send + 'static,
     {
-        self.state.app.check_share(&self.viewer, work)?;
+        self.check_share(work)?;
         let (app, viewer) = (self.state.app.clone(), self.viewer.clone());
         // Boxed, so that the task is compiled once for each type of outcome.
         let use_case: BoxFuture<'static, _> = Box::pin(use_case(app.clone(), viewer.clone()));

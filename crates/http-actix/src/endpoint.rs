@@ -1,6 +1,7 @@
 //! Operations as HTTP endpoints.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use app::Work;
 use openapi::{Input, Operation, PathParameters, QueryParameters};
 
 use crate::call::{Call, Context};
@@ -13,6 +14,9 @@ use crate::{body, metered, path};
 
 /// An operation and its handler. The routes do not compile while an operation of the table lacks one.
 pub(crate) trait Endpoint: Operation<Response: Send + 'static> {
+    /// Kind of work for which requests that would wait too long are refused before their bodies are read. `None`: after that.
+    const WORK: Option<Work> = None;
+
     /// Carries out an admitted request. The response need not state its length; see [`crate::metered`].
     async fn handle(context: &Context, input: Input<Self>) -> Result<Self::Response, Failure>;
 
@@ -35,6 +39,12 @@ pub(crate) async fn serve<O: Endpoint>(request: HttpRequest, payload: web::Paylo
 }
 
 async fn run<O: Endpoint>(mut call: Call) -> Result<Reply, Failure> {
+    if let Some(work) = O::WORK
+        && let Err(overloaded) = call.context.check_share(work)
+    {
+        body::discard_small(&call.request, call.payload).await;
+        return Err(overloaded);
+    }
     let input = read::<O>(&mut call).await?;
     O::respond(&call, input).await
 }

@@ -124,7 +124,8 @@ where
                     header_session: session::from_header(request.headers())?,
                 };
                 let call = Call { context, usage: usage.clone(), request: request.clone(), payload, body_memory: None };
-                handler(call).await
+                // Boxed: each caller up to the server would copy a future that contains that of the operation.
+                Box::pin(handler(call)).await
             })
             .await
             .and_then(|outcome| outcome);

@@ -64,14 +64,14 @@ pub fn create_app(
 
 /// The operations of the table, by path template.
 ///
-/// The order of the map is the order of matching: `{` sorts after letters and digits, so fixed segments win over
-/// placeholders.
+/// The order of the map is the order of matching. Paths without placeholders come first: they are compared as text, the others
+/// by regular expressions. Among those, `{` sorts after letters and digits, so fixed segments win over placeholders.
 #[derive(Default)]
-struct Operations(BTreeMap<&'static str, Vec<(Method, Route)>>);
+struct Operations(BTreeMap<(bool, &'static str), Vec<(Method, Route)>>);
 
 impl<O: Endpoint> Visit<O> for Operations {
     fn visit(&mut self) {
-        let routes = self.0.entry(O::PATH).or_default();
+        let routes = self.0.entry((O::PATH.contains('{'), O::PATH)).or_default();
         let method = method(O::METHOD);
         routes.push((method.clone(), web::method(method.clone()).to(endpoint::serve::<O>)));
         // A server must support HEAD where it supports GET (RFC 9110, 9.1). The listener omits the body.
@@ -89,7 +89,7 @@ impl Operations {
     }
 
     fn register(self, app: &mut web::ServiceConfig) {
-        for (path, routes) in self.0 {
+        for ((_, path), routes) in self.0 {
             let allow: Vec<_> = routes.iter().map(|(method, _)| method.as_str()).collect();
             let allow = allow.join(", ");
             let wrong_method = move |request: HttpRequest, payload: web::Payload| {

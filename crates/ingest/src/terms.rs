@@ -3,7 +3,7 @@
 //! A stored vector counts only for the capture, the version and the texts beside the content that it was computed from, so it
 //! is never stale.
 
-use docstore::{Capture, Document, DocumentToRank, StoredTermVector};
+use docstore::{Capture, Document, DocumentToRank, StoreError, StoredTermVector};
 use model::{CaptureId, DocId};
 use retrieval_core::rerank::{DocumentText, TERMS_VERSION, TermVector};
 
@@ -41,6 +41,11 @@ pub fn text_key(text: &DocumentText<'_>) -> i64 {
 /// Returns the row that stores a vector.
 pub fn row(doc_id: DocId, capture_id: CaptureId, text_key: i64, terms: &TermVector) -> StoredTermVector {
     StoredTermVector { doc_id, capture_id, version: VERSION, text_key, terms: terms.to_bytes() }
+}
+
+/// Logs that vectors are not stored.
+pub fn report_unstored(error: &StoreError) {
+    tracing::warn!(error = error as &dyn std::error::Error, "term vectors are not stored: searches compute them");
 }
 
 /// Decodes the stored vector of a document. `None` if there is none that fits, or if it is damaged.

@@ -1,5 +1,6 @@
 //! One line per event: text from documents and requests cannot start a line of its own.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -21,11 +22,15 @@ impl Write for OneLine {
 }
 
 /// Escapes control characters and separators, except the line break at the end.
-fn one_line(event: &str, colours: bool) -> String {
+fn one_line(event: &str, colours: bool) -> Cow<'_, str> {
     let (body, end) = match event.strip_suffix('\n') {
         Some(body) => (body, "\n"),
         None => (event, ""),
     };
+    // As most events are.
+    if body.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+        return Cow::Borrowed(event);
+    }
     let mut line = String::with_capacity(event.len());
     let mut rest = body.chars();
     while let Some(c) = rest.next() {
@@ -36,7 +41,7 @@ fn one_line(event: &str, colours: bool) -> String {
         }
     }
     line.push_str(end);
-    line
+    Cow::Owned(line)
 }
 
 /// Appends a character, or its escape if it would move the cursor or reorder the text.

@@ -100,6 +100,6 @@ async fn store_terms(store: &Docstore, analysed: Vec<Analysed>) {
     // The process is shutting down.
     let Ok(rows) = encoding.await else { return };
     if let Err(error) = store.store_term_vectors(rows).await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "term vectors are not stored: searches compute them");
+        terms::report_unstored(&error);
     }
 }

@@ -14,6 +14,8 @@ use crate::reply::log;
 use crate::warning_metrics;
 
 impl Endpoint for operations::ReadDocument {
+    const WORK: Option<Work> = Some(Work::Read);
+
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
         let session_id = context.session(None);
         let document = read(context, request::convert(input.body)?).await?;

@@ -23,6 +23,8 @@ use crate::search::response::{Page, ShapedPage, ranking};
 use crate::warning_metrics;
 
 impl Endpoint for operations::Search {
+    const WORK: Option<Work> = Some(Work::Search);
+
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
         search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
     }

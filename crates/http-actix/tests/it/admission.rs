@@ -202,11 +202,13 @@ async fn a_busy_server_says_when_to_retry() {
     let second = async {
         api.world.engine.reached(1).await;
         let refused = search_as(&api, &authorization, body).await;
+        let not_read = search_as(&api, &authorization, "{").await;
         api.world.engine.release();
-        refused
+        (refused, not_read)
     };
-    let (first, refused) = futures_util::join!(first, second);
+    let (first, (refused, not_read)) = futures_util::join!(first, second);
     assert_eq!(first.status, 200);
+    not_read.expect_error(503, "overloaded");
     let details = refused.expect_error(503, "overloaded");
     assert_eq!(refused.header("Retry-After"), Some("1"));
     assert_eq!(details["retry_after_seconds"], 1);

@@ -45,7 +45,7 @@ impl<'a> Terms<'a> {
         let states = match self.store.find_term_vector_states(doc_ids, terms::VERSION).await {
             Ok(states) => states,
             Err(error) => {
-                report(&error);
+                terms::report_unstored(&error);
                 Vec::new()
             }
         };
@@ -77,7 +77,7 @@ impl<'a> Terms<'a> {
         let (store, texts) = (self.store.clone(), std::mem::take(&mut self.texts));
         self.storing = Some(tokio::spawn(async move {
             if let Err(error) = store_vectors(&store, texts).await {
-                report(&error);
+                terms::report_unstored(&error);
             }
         }));
     }
@@ -89,10 +89,6 @@ impl<'a> Terms<'a> {
             let _ = storing.await;
         }
     }
-}
-
-fn report(error: &StoreError) {
-    tracing::warn!(error = error as &dyn std::error::Error, "term vectors are not stored: searches compute them");
 }
 
 async fn store_vectors(store: &Docstore, texts: Vec<Text>) -> Result<(), StoreError> {

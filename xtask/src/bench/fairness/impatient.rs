@@ -33,7 +33,7 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage::sleep(REFUNDS)?;
     let charged = before - setup.installation.balance(&setup.heavy)?;
     throughput::report(&tally, stage.section);
-    throughput::compare(stage, &tally, best);
+    throughput::compare(stage, &tally, &best, &setup, &searches)?;
     let billing = targets::Billing { charged, answered: tally.answered() };
     stage.section.number("searches charged", charged as f64);
     stage.section.number("searches charged without an answer", billing.unanswered()).target_below(billing.limit());

@@ -12,17 +12,26 @@ pub const DOCUMENTS: usize = 100_000;
 /// Numbers of patient clients among which the best throughput is found.
 const CLIENTS: [usize; 3] = [16, 64, 200];
 
-/// Returns the best throughput of patient clients, in searches per second.
+/// Best throughput of patient clients.
+pub struct Best {
+    clients: usize,
+    /// Searches per second.
+    rate: f64,
+}
+
+/// Measures the best throughput of patient clients.
 ///
 /// # Errors
 ///
 /// Returns an error if the load cannot be sent.
-pub fn best(setup: &Setup, searches: &[Vec<u8>], time: Duration, section: &mut Section) -> anyhow::Result<f64> {
-    let mut best = 0.0_f64;
+pub fn best(setup: &Setup, searches: &[Vec<u8>], time: Duration, section: &mut Section) -> anyhow::Result<Best> {
+    let mut best = Best { clients: 0, rate: 0.0 };
     for clients in CLIENTS {
-        let tally = swarm::run(&setup.patient(searches, clients, time))?;
-        section.named(format!("searches/s, {clients} patient clients"), tally.goodput(time));
-        best = best.max(tally.goodput(time));
+        let rate = swarm::run(&setup.patient(searches, clients, time))?.goodput(time);
+        section.named(format!("searches/s, {clients} patient clients"), rate);
+        if rate > best.rate {
+            best = Best { clients, rate };
+        }
     }
     Ok(best)
 }
@@ -39,10 +48,26 @@ pub fn report(tally: &Tally, section: &mut Section) {
     section.count("requests whose connection was lost", tally.lost);
 }
 
-/// Compares the searches of all organizations under overload with the best throughput of one.
-pub fn compare(stage: &mut Stage<'_>, tally: &Tally, best: f64) {
-    let reached = tally.goodput(stage.time()) + stage.bystander_rate;
+/// Compares the searches of all organizations under overload with the best throughput of one: its mean before and after the
+/// overload, since the speed of shared machines changes within a minute.
+///
+/// # Errors
+///
+/// Returns an error if the load cannot be sent.
+pub fn compare(
+    stage: &mut Stage<'_>,
+    tally: &Tally,
+    best: &Best,
+    setup: &Setup,
+    searches: &[Vec<u8>],
+) -> anyhow::Result<()> {
+    let time = stage.time();
+    stage.step("patient clients again");
+    let again = swarm::run(&setup.patient(searches, best.clients, time))?.goodput(time);
+    stage.section.named(format!("searches/s, {} patient clients again", best.clients), again);
+    let reached = tally.goodput(time) + stage.bystander_rate;
     stage.section.number("searches/s of all clients under overload", reached);
-    let percent = targets::percent(reached, best);
+    let percent = targets::percent(reached, f64::midpoint(best.rate, again));
     stage.section.number("% of the best searches/s", percent).target_at_least(targets::GOODPUT_PERCENT);
+    Ok(())
 }

@@ -19,6 +19,6 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let probes = [setup.search_probe()];
     let tally = stage.measure(&server, &probes, || swarm::run(&setup.patient(&searches, clients, time)))?;
     throughput::report(&tally, stage.section);
-    throughput::compare(stage, &tally, best);
+    throughput::compare(stage, &tally, &best, &setup, &searches)?;
     Ok(())
 }

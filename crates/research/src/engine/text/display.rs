@@ -137,7 +137,9 @@ fn start_mark(characters: &[char]) -> Option<usize> {
         return Some(0);
     }
     let digits = characters.iter().take_while(|c| c.is_ascii_digit()).count();
-    (digits > 0 && matches!(characters.get(digits), Some('.' | ')'))).then_some(digits)
+    // An address or a decimal number is no list.
+    let ends = characters.get(digits + 1).is_none_or(|c| c.is_whitespace());
+    (digits > 0 && ends && matches!(characters.get(digits), Some('.' | ')'))).then_some(digits)
 }
 
 #[cfg(test)]
@@ -158,6 +160,8 @@ mod tests {
             ("Known since 1999.[12][3] More [4].", "Known since 1999. More ."),
             ("| a | b |", "a, b"),
             ("2024. A year", "2024\\. A year"),
+            ("127.0.0.1 and 3.5) too", "127.0.0.1 and 3.5) too"),
+            ("7)", "7\\)"),
             ("a\u{202e}b\u{0}c", "abc"),
             ("[[1]2] [a]", "\\[a\\]"),
         ] {
