@@ -27,6 +27,7 @@ pub struct Permit {
     weight: u32,
     /// Time at which the request arrived.
     since: Instant,
+    is_abandoned: bool,
 }
 
 impl FairSemaphore {
@@ -119,7 +120,7 @@ impl Shared {
     }
 
     fn permit(self: &Arc<Self>, organization: OrganizationId, weight: u32, since: Instant) -> Permit {
-        Permit { shared: Arc::clone(self), organization, weight, since }
+        Permit { shared: Arc::clone(self), organization, weight, since, is_abandoned: false }
     }
 
     /// Grants permits as long as there are enough for the next request.
@@ -135,15 +136,16 @@ impl Shared {
 
 impl Permit {
     /// Returns the permits of a request whose client left before its answer. Later requests of the organization may wait less.
-    pub fn abandon(self) {
-        let now = Instant::now();
-        self.shared.lock().left(self.organization, now - self.since, now);
+    pub fn abandon(mut self) {
+        self.is_abandoned = true;
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.shared.lock().put_back(self.organization, self.weight);
+        let now = Instant::now();
+        let waited = now - self.since;
+        self.shared.lock().put_back(self.organization, self.weight, self.is_abandoned, waited, now);
         self.shared.grant();
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod compute;
+mod departures;
 mod fair_semaphore;
 mod limits;
 mod patience;

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::departures::Departures;
+
 /// Time over which the interval between grants is averaged. Requests that wait for one commit end together, so single
 /// intervals say little.
 const AVERAGED: Duration = Duration::from_secs(1);
-/// Share of the time after which a client left that later requests may wait: the rest is for their work, for waits that nobody
+/// Share of the time after which a quarter of the clients have left that later requests may wait: the rest is for their work, for waits that nobody
 /// here sees, and for the error of the estimate. Work for a client that leaves is lost, and a refusal costs little.
 const SHARE: f64 = 0.3;
-/// Clients that leave earlier than this say nothing about a queue.
-const SHORTEST: Duration = Duration::from_millis(100);
 /// Rate at which the permitted wait recovers, in seconds per second. A slow one: at its end clients leave again, some of them just when
 /// their answers are sent.
 const RECOVERY: f64 = 0.01;
@@ -29,6 +29,7 @@ pub struct Patience {
     refusals: f64,
     /// Last grant with further requests waiting.
     last_grant: Option<Instant>,
+    departures: Departures,
     /// Permitted wait and its time, since clients have left.
     lowered: Option<(Duration, Instant)>,
 }
@@ -47,10 +48,18 @@ impl Patience {
         self.last_grant = (waiting > 0).then_some(now);
     }
 
-    /// Records that a client left after it has waited for `waited`.
+    /// Records that a client received its answer after `waited`.
+    pub fn stayed(&mut self, waited: Duration, now: Instant) {
+        self.departures.record(waited, false, now);
+    }
+
+    /// Records that a client left after `waited`.
     pub fn left(&mut self, waited: Duration, now: Instant, max_wait: Duration) {
-        let permitted = waited.mul_f64(SHARE);
-        if waited >= SHORTEST && permitted < self.permitted(now, max_wait) {
+        self.departures.record(waited, true, now);
+        // One that left earlier than most, as if the user went on typing, does not show that the wait is too long.
+        let Some(quartile) = self.departures.first_quartile().filter(|quartile| waited >= *quartile) else { return };
+        let permitted = quartile.mul_f64(SHARE);
+        if permitted < self.permitted(now, max_wait) {
             self.lowered = Some((permitted, now));
         }
     }
@@ -145,11 +154,29 @@ mod tests {
         assert_eq!(patience.permitted(start, MAX), MAX);
         patience.left(Duration::from_millis(20), start, MAX);
         assert_eq!(patience.permitted(start, MAX), MAX, "too early to say anything about the queue");
-        patience.left(Duration::from_millis(400), start, MAX);
-        assert_eq!(patience.permitted(start, MAX), Duration::from_millis(120));
+        patience.left(Duration::from_millis(500), start, MAX);
+        let lowered = patience.permitted(start, MAX);
+        assert!((120..=150).contains(&lowered.as_millis()), "{lowered:?}");
         patience.left(Duration::from_millis(600), start, MAX);
-        assert_eq!(patience.permitted(start, MAX), Duration::from_millis(120), "a longer wait does not raise it");
-        assert_eq!(patience.permitted(start + Duration::from_secs(10), MAX), Duration::from_millis(220));
+        assert_eq!(patience.permitted(start, MAX), lowered, "a longer wait does not raise it");
+        assert_eq!(patience.permitted(start + Duration::from_secs(10), MAX), lowered + Duration::from_millis(100));
         assert_eq!(patience.permitted(start + Duration::from_secs(600), MAX), MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_that_leave_early_do_not_shorten_the_wait_of_the_others() {
+        let mut patience = Patience::default();
+        let start = Instant::now();
+        for _ in 0..100 {
+            for _ in 0..5 {
+                patience.stayed(Duration::from_millis(400), start);
+            }
+            patience.left(Duration::from_millis(150), start, MAX);
+        }
+        assert_eq!(patience.permitted(start, MAX), MAX);
+        for _ in 0..400 {
+            patience.left(Duration::from_millis(150), start, MAX);
+        }
+        assert!(patience.permitted(start, MAX) <= Duration::from_millis(45), "most leave");
     }
 }

@@ -132,17 +132,14 @@ impl<N> Queues<N> {
         }
     }
 
-    /// Records that a client left `waited` after its request had arrived, while the request was served.
-    pub fn left(&mut self, organization: OrganizationId, waited: Duration, now: Instant) {
-        if let Some(queue) = self.queues.get_mut(&organization) {
-            queue.patience.left(waited, now, self.limits.max_wait);
-        }
-    }
-
-    /// Returns permits.
-    pub fn put_back(&mut self, organization: OrganizationId, weight: u32) {
+    /// Returns permits of a request that arrived `waited` ago, and whose client left or received its answer.
+    pub fn put_back(&mut self, organization: OrganizationId, weight: u32, left: bool, waited: Duration, now: Instant) {
         self.available += weight;
         let Some(queue) = self.queues.get_mut(&organization) else { return };
+        match left {
+            true => queue.patience.left(waited, now, self.limits.max_wait),
+            false => queue.patience.stayed(waited, now),
+        }
         let is_waiting = self.order.remove(&(queue.held, queue.last_grant, organization));
         queue.held -= weight;
         if is_waiting {

@@ -1,0 +1,139 @@
+//! Cache of responses by state of the index: a word that was searched before costs no search until the index changes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::EngineError;
+use meilisearch_sdk::client::Client;
+use meilisearch_sdk::indexes::Index;
+use meilisearch_sdk::request::{HttpClient, Method};
+use model::IndexName;
+use moka::sync::Cache;
+use serde::Deserialize;
+
+use crate::error::from_client;
+use crate::multi_search::{TokenHit, TokenMatches, TokenQuery};
+use crate::transport::Transport;
+
+/// Memory of the cache in bytes. Thousands of frequent words take about as much.
+const CAPACITY: u64 = 64 << 20;
+
+/// Time of the last change of an index, as the server writes it, to the nanosecond. Two states of an index have different ones.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq)]
+#[serde(transparent)]
+pub struct State(String);
+
+/// Requests the state of an index: the server reads one value for it.
+///
+/// # Errors
+///
+/// Those of the server, among them a missing index.
+pub async fn state(
+    client: &Client<Transport>,
+    transport: &Transport,
+    index: &Index<Transport>,
+) -> Result<State, EngineError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Response {
+        updated_at: State,
+    }
+    let url = format!("{}/indexes/{}", client.get_host(), index.uid);
+    let method: Method<(), ()> = Method::Get { query: () };
+    let response: Response =
+        transport.request(&url, method, 200).await.map_err(|error| from_client("searching", error))?;
+    Ok(response.updated_at)
+}
+
+/// Responses of the server by query. A state is part of the key, so responses of former ones are never found again, and make room.
+pub struct ResponseCache {
+    responses: Cache<Key, Arc<Response>>,
+    /// Last known state of each index.
+    states: Mutex<HashMap<IndexName, State>>,
+}
+
+#[derive(Eq, Hash, PartialEq)]
+struct Key {
+    index: IndexName,
+    state: State,
+    tokens: String,
+    filter: Option<String>,
+}
+
+/// Deepest response to a query.
+struct Response {
+    query: TokenQuery,
+    matches: TokenMatches,
+}
+
+impl Default for ResponseCache {
+    fn default() -> Self {
+        let weight = |key: &Key, response: &Arc<Response>| {
+            // The text of the query is in the key and in the response.
+            let text = 2 * (key.tokens.len() + key.filter.as_ref().map_or(0, String::len));
+            (200 + text + response.matches.hits.len() * size_of::<TokenHit>()) as u32
+        };
+        Self { responses: Cache::builder().max_capacity(CAPACITY).weigher(weight).build(), states: Mutex::default() }
+    }
+}
+
+impl ResponseCache {
+    /// Returns the last known state of an index.
+    pub fn known_state(&self, index: IndexName) -> Option<State> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).get(&index).cloned()
+    }
+
+    pub fn set_known_state(&self, index: IndexName, state: State) {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).insert(index, state);
+    }
+
+    /// Returns the response that answers a query in this state, and the query that it was given to.
+    pub fn get(&self, index: IndexName, state: &State, query: &TokenQuery) -> Option<(TokenQuery, TokenMatches)> {
+        let response = self.responses.get(&key(index, state, query)?)?;
+        response.matches.answers(&response.query, query).then(|| (response.query.clone(), response.matches.clone()))
+    }
+
+    /// Caches a response to a query that was sent when the index was known to be in this state.
+    pub fn put(&self, index: IndexName, state: &State, query: &TokenQuery, matches: &TokenMatches) {
+        let Some(key) = key(index, state, query) else { return };
+        // A shallower response is worth less, and replaces a deeper one only by a race.
+        self.responses.insert(key, Arc::new(Response { query: query.clone(), matches: matches.clone() }));
+    }
+}
+
+/// Returns the key of a query; `None` for counts by value, which belong to the statistics of a scope.
+fn key(index: IndexName, state: &State, query: &TokenQuery) -> Option<Key> {
+    let key = || Key { index, state: state.clone(), tokens: query.tokens.clone(), filter: query.filter.clone() };
+    query.facets.is_empty().then(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn query(tokens: &str, limit: usize) -> TokenQuery {
+        TokenQuery { tokens: tokens.to_owned(), limit, ..TokenQuery::default() }
+    }
+
+    fn matches(hits: u128, total: u64) -> TokenMatches {
+        let hit = |number| TokenHit { id: Uuid::from_u128(number), length: 1, score: 1.0 };
+        TokenMatches { hits: (0..hits).map(hit).collect(), total, facet_distribution: HashMap::new() }
+    }
+
+    #[test]
+    fn responses_belong_to_a_state_a_filter_and_a_depth() {
+        let cache = ResponseCache::default();
+        let [before, after] = ["before", "after"].map(|time| State(time.to_owned()));
+        cache.put(IndexName::Web, &before, &query("spump", 5), &matches(5, 30));
+        let found = |state, query: &TokenQuery| cache.get(IndexName::Web, state, query).is_some();
+        assert!(found(&before, &query("spump", 5)) && found(&before, &query("spump", 0)));
+        assert!(!found(&before, &query("spump", 6)), "too shallow");
+        assert!(!found(&after, &query("spump", 5)));
+        assert!(!found(&before, &TokenQuery { filter: Some("country = us".into()), ..query("spump", 5) }));
+        assert!(cache.get(IndexName::Workspace, &before, &query("spump", 5)).is_none());
+        cache.put(IndexName::Web, &before, &query("svalv", 9), &matches(3, 3));
+        assert!(found(&before, &query("svalv", 1_000)), "there are no more");
+    }
+}
