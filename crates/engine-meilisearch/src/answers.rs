@@ -13,15 +13,11 @@ struct Answer {
     matches: TokenMatches,
 }
 
-impl Answer {
-    /// Returns true if the response has as many hits as the query needs.
-    fn covers(&self, query: &TokenQuery) -> bool {
-        let has_all = self.matches.hits.len() as u64 >= self.matches.total;
-        self.query.covers(query) || (has_all && self.query.has_equal_matches(query))
-    }
-}
-
 impl Answers {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn add(&mut self, query: TokenQuery, matches: TokenMatches) {
         let known = self.0.entry(query.tokens.clone()).or_default();
         known.retain(|answer| !answer.query.has_equal_matches(&query));
@@ -29,7 +25,7 @@ impl Answers {
     }
 
     fn find(&self, query: &TokenQuery) -> Option<&Answer> {
-        self.0.get(&query.tokens)?.iter().find(|answer| answer.covers(query))
+        self.0.get(&query.tokens)?.iter().find(|answer| answer.matches.answers(&answer.query, query))
     }
 
     pub fn has(&self, query: &TokenQuery) -> bool {

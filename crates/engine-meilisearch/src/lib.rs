@@ -11,6 +11,7 @@ mod merge;
 mod multi_search;
 mod plan;
 mod query_plan;
+mod response_cache;
 mod rounds;
 mod scope_statistics;
 mod transport;
@@ -35,6 +36,7 @@ use retrieval_core::analysis::Analyzers;
 use crate::document::StoredDocument;
 use crate::error::from_client;
 use crate::multi_search::{TokenMatches, TokenQuery, multi_search};
+use crate::response_cache::ResponseCache;
 use crate::scope_statistics::ScopeCache;
 use crate::transport::Transport;
 use crate::upload::Bodies;
@@ -65,6 +67,7 @@ pub struct MeilisearchEngine {
     /// Name of the index with the generations of the other two.
     generations: String,
     scopes: ScopeCache,
+    responses: ResponseCache,
     vectors: VectorIndexes,
 }
 
@@ -85,7 +88,8 @@ impl MeilisearchEngine {
         let (web, workspace) = (index(IndexName::Web), index(IndexName::Workspace));
         let generations = index::generations_uid(&options.prefix);
         let vectors = VectorIndexes::new(client.clone(), options.prefix);
-        Ok(Self { web, workspace, generations, client, transport, scopes: ScopeCache::default(), vectors })
+        let (scopes, responses) = (ScopeCache::default(), ResponseCache::default());
+        Ok(Self { web, workspace, generations, client, transport, scopes, responses, vectors })
     }
 
     fn index(&self, name: IndexName) -> &Index<Transport> {

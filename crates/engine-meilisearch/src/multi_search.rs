@@ -65,6 +65,14 @@ pub struct TokenMatches {
     pub facet_distribution: HashMap<String, HashMap<String, u64>>,
 }
 
+impl TokenMatches {
+    /// Returns true if this response to `query` answers the other one too: it has as many hits as that needs.
+    pub fn answers(&self, query: &TokenQuery, other: &TokenQuery) -> bool {
+        let has_all = self.hits.len() as u64 >= self.total;
+        query.covers(other) || (has_all && query.has_equal_matches(other))
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 pub struct TokenHit {
     pub id: Uuid,

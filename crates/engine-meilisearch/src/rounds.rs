@@ -2,12 +2,18 @@
 //!
 //! A search takes one round if the document frequencies of its words are known, even from an earlier state of the index: it asks
 //! for them again with the searches. Further rounds request what an exact plan needs beyond that.
+//!
+//! Responses to earlier searches are used if the first round shows that the index has not changed since.
 
 use engine::{EngineError, FirstStageRequest, FirstStageResponse};
+use futures_util::future::try_join;
+use model::IndexName;
 
 use crate::MeilisearchEngine;
 use crate::answers::Answers;
+use crate::multi_search::{TokenMatches, TokenQuery};
 use crate::plan::Plan;
+use crate::response_cache::{self, State};
 use crate::scope_statistics::{self, Lookup, ScopeStatistics};
 
 pub async fn first_stage(
@@ -15,8 +21,9 @@ pub async fn first_stage(
     request: &FirstStageRequest,
 ) -> Result<FirstStageResponse, EngineError> {
     let scope = request.collection;
+    let index = scope.index();
     let Lookup { statistics, mut is_current, generation } = engine.scopes.get(scope);
-    let mut answers = Answers::default();
+    let mut state = IndexState { index, known: engine.responses.known_state(index), is_verified: false };
     let mut statistics = match statistics {
         Some(statistics) => statistics,
         // Without the languages of the scope no query can be analyzed.
@@ -27,17 +34,23 @@ pub async fn first_stage(
             engine.scopes.put(scope, generation, requested)
         }
     };
-    // Ends, because every round adds the responses that the plan lacked, and counts in responses are final.
+    let mut answers = Answers::default();
+    // Ends, because every round adds the responses that the plan lacked, counts in responses are final, and the state is verified
+    // once.
     loop {
         let plan = Plan::new(request, &statistics, is_current, &answers);
         let mut queries = plan.missing(&answers);
-        if queries.is_empty() && is_current {
+        if state.take_cached(engine, &mut queries, &mut answers) {
+            // With exact counts the plan may need less.
+            continue;
+        }
+        if queries.is_empty() && is_current && (state.is_verified || answers.is_empty()) {
             return Ok(plan.finish(request, &statistics, &answers));
         }
         if !is_current {
             queries.push(scope_statistics::query(scope));
         }
-        let mut responses = engine.search(scope, &queries).await?;
+        let mut responses = state.search(engine, request, &queries, &mut answers).await?;
         if !is_current {
             is_current = true;
             queries.pop();
@@ -45,5 +58,62 @@ pub async fn first_stage(
             statistics = engine.scopes.put(scope, generation, renewed);
         }
         queries.into_iter().zip(responses).for_each(|(query, matches)| answers.add(query, matches));
+    }
+}
+
+/// State of the index during a first stage.
+struct IndexState {
+    index: IndexName,
+    known: Option<State>,
+    /// False until the server has confirmed `known`.
+    is_verified: bool,
+}
+
+impl IndexState {
+    /// Moves cached responses to `queries` into the answers. Returns true if there were any.
+    fn take_cached(&self, engine: &MeilisearchEngine, queries: &mut Vec<TokenQuery>, answers: &mut Answers) -> bool {
+        let Some(state) = &self.known else { return false };
+        let before = queries.len();
+        queries.retain(|query| match engine.responses.get(self.index, state, query) {
+            Some((query, matches)) => {
+                answers.add(query, matches);
+                false
+            }
+            None => true,
+        });
+        queries.len() < before
+    }
+
+    /// Runs the queries and, the first time, verifies the state: if the index has changed, earlier answers are dropped.
+    async fn search(
+        &mut self,
+        engine: &MeilisearchEngine,
+        request: &FirstStageRequest,
+        queries: &[TokenQuery],
+        answers: &mut Answers,
+    ) -> Result<Vec<TokenMatches>, EngineError> {
+        let searches = engine.search(request.collection, queries);
+        let responses = if self.is_verified {
+            searches.await?
+        } else {
+            let index = engine.index(self.index);
+            let state = response_cache::state(&engine.client, &engine.transport, index);
+            let (responses, state) = try_join(searches, state).await?;
+            self.is_verified = true;
+            if self.known.as_ref() != Some(&state) {
+                *answers = Answers::default();
+                engine.responses.set_known_state(self.index, state.clone());
+                self.known = Some(state);
+                // They may be of the state before.
+                return Ok(responses);
+            }
+            responses
+        };
+        if let Some(state) = &self.known {
+            for (query, matches) in queries.iter().zip(&responses) {
+                engine.responses.put(self.index, state, query, matches);
+            }
+        }
+        Ok(responses)
     }
 }
