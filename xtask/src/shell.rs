@@ -4,6 +4,10 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Variables of a package other than `CARGO_PKG_*`.
+const PACKAGE_VARIABLES: [&str; 4] =
+    ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_LINKS", "CARGO_MANIFEST_PATH", "CARGO_PRIMARY_PACKAGE"];
+
 /// Returns the repository root: the parent folder of this crate.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -14,9 +18,11 @@ pub fn root() -> PathBuf {
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
-    // `cargo run` sets these for this crate; a nested build would use them.
-    for inherited in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
-        command.env_remove(inherited);
+    // `cargo run` sets these for this crate. A nested build would use them, and build again whatever was built without them.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || PACKAGE_VARIABLES.iter().any(|other| name == *other) {
+            command.env_remove(name);
+        }
     }
     command
 }
