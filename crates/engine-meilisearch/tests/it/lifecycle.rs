@@ -41,6 +41,19 @@ async fn lost_indexes_are_detected() {
 }
 
 #[tokio::test]
+async fn changes_of_other_instances_are_found_at_once() {
+    let Some(server) = Server::with_indexes().await else { return };
+    let other = engine_meilisearch::MeilisearchEngine::new(server.options.clone()).expect("a client");
+    for number in 1..=4 {
+        other.apply(IndexName::Web, vec![put(number, "copper")]).await.expect("changes");
+        // Twice, so that the second search may use what the first one found.
+        for _ in 0..2 {
+            assert_eq!(server.first_stage(&request("copper")).await.expect("hits").hits.len() as u128, number);
+        }
+    }
+}
+
+#[tokio::test]
 async fn wrong_key_is_retryable() {
     let Some(server) = Server::with_indexes().await else { return };
     if server.options.api_key.is_none() {

@@ -1,0 +1,109 @@
+//! Responses to earlier searches. These tests need no real server.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use engine::SearchEngine;
+use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use uuid::Uuid;
+
+use crate::support::request;
+
+/// Server whose every word is in one document.
+#[derive(Default)]
+struct Scripted {
+    /// Time of the last change of the index, and the document.
+    index: Mutex<(String, u128)>,
+    /// Number of searches for words.
+    searches: AtomicUsize,
+}
+
+impl Scripted {
+    fn change(&self, time: &str, document: u128) {
+        *self.index.lock().expect("a lock") = (time.to_owned(), document);
+    }
+
+    fn response(&self, body: &[u8]) -> Value {
+        let (time, document) = self.index.lock().expect("a lock").clone();
+        let Ok(batch) = serde_json::from_slice::<Value>(body) else { return json!({ "updatedAt": time }) };
+        let answer = |query: &Value| {
+            if query["facets"].is_array() {
+                let facets = json!({ "length": { "200": 1_000 }, "language": { "en": 1_000 } });
+                return json!({ "hits": [], "estimatedTotalHits": 1_000, "facetDistribution": facets });
+            }
+            self.searches.fetch_add(1, Ordering::Relaxed);
+            let hit = json!({ "id": Uuid::from_u128(document), "length": 200, "_rankingScore": 0.5 });
+            json!({ "hits": [hit], "estimatedTotalHits": 1 })
+        };
+        json!({ "results": batch["queries"].as_array().into_iter().flatten().map(answer).collect::<Vec<_>>() })
+    }
+
+    async fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
+        let mut stream = BufReader::new(stream);
+        loop {
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                if stream.read_line(&mut line).await? == 0 {
+                    return Ok(());
+                }
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().expect("a length");
+                }
+                if line == "\r\n" {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).await?;
+            let body = self.response(&body).to_string();
+            let response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(response.as_bytes()).await?;
+        }
+    }
+
+    async fn start(self: &Arc<Self>) -> MeilisearchEngine {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let server = Arc::clone(self);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let server = Arc::clone(&server);
+                tokio::spawn(async move { server.serve(stream).await });
+            }
+        });
+        MeilisearchEngine::new(MeilisearchOptions { url, api_key: None, prefix: String::new() }).expect("a client")
+    }
+}
+
+async fn found(engine: &MeilisearchEngine, text: &str) -> Vec<u128> {
+    let response = engine.first_stage(&request(text)).await.expect("hits");
+    response.hits.iter().map(|hit| hit.doc_id.0.as_u128()).collect()
+}
+
+#[tokio::test]
+async fn words_searched_before_cost_no_search_until_the_index_changes() {
+    let server = Arc::new(Scripted::default());
+    server.change("2026-01-01T00:00:00.000000001Z", 1);
+    let engine = server.start().await;
+    let searches = || server.searches.load(Ordering::Relaxed);
+    // The state of the index is not known before the first search.
+    for _ in 0..2 {
+        assert_eq!(found(&engine, "copper pump").await, [1]);
+    }
+    let before = searches();
+    assert_eq!(found(&engine, "copper pump").await, [1]);
+    assert_eq!(searches(), before, "both words are known");
+    assert_eq!(found(&engine, "copper valve").await, [1]);
+    assert_eq!(searches(), before + 1, "only one word is new");
+
+    server.change("2026-01-01T00:00:00.000000002Z", 2);
+    assert_eq!(found(&engine, "copper pump").await, [2]);
+    assert_eq!(found(&engine, "copper valve").await, [2]);
+    let before = searches();
+    assert_eq!(found(&engine, "copper valve").await, [2]);
+    assert_eq!(searches(), before);
+}
