@@ -1,11 +1,14 @@
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::{assert_command, document, path, read, secret_files, settings, strings};
 
 const FOLDER: &str = "deploy/compose";
+
+/// Servers of `production.yml` that end by themselves.
+const ONE_SHOT: [&str; 2] = ["migrate", "doctor"];
 
 /// Services that run the image of this project.
 fn servers(compose: &Value) -> Vec<(&str, &Value)> {
@@ -52,7 +55,7 @@ fn services_refer_to_what_the_files_declare() {
 
 #[test]
 fn servers_are_confined_and_have_known_commands() {
-    for (file, count) in [("single.yml", 1), ("production.yml", 4)] {
+    for (file, count) in [("single.yml", 1), ("production.yml", 5)] {
         let compose = document(&format!("{FOLDER}/{file}"));
         let servers = servers(&compose);
         assert_eq!(servers.len(), count, "{file}");
@@ -82,6 +85,16 @@ fn secrets_are_those_that_the_script_creates() {
     for (name, server) in servers(&compose) {
         let mounted = names(&server["secrets"]).into_iter().map(|secret| format!("/run/secrets/{secret}")).collect();
         assert_eq!(secret_files(&read(&format!("{FOLDER}/retrieval.toml"))), mounted, "{name}");
+    }
+}
+
+#[test]
+fn secrets_are_neither_in_images_nor_in_the_repository() {
+    let (image, repository) = (read("deploy/Containerfile.dockerignore"), read("../.gitignore"));
+    // The second one holds them while the script writes them.
+    for folder in ["secrets", ".secrets.*"].map(|name| format!("config/{FOLDER}/{name}")) {
+        assert!(image.lines().any(|line| line == folder), "{folder}");
+        assert!(repository.lines().any(|line| line == format!("{folder}/")), "{folder}");
     }
 }
 
@@ -130,6 +143,26 @@ fn settings_name_the_services_and_their_ports() {
 }
 
 #[test]
+fn doctor_reaches_the_public_urls_as_clients_do() {
+    let compose = document(&format!("{FOLDER}/production.yml"));
+    let doctor = &compose["services"]["doctor"];
+    assert_eq!((&doctor["network_mode"], &doctor["networks"]), (&json!("service:caddy"), &Value::Null));
+    assert_eq!(strings(&doctor["profiles"]), ["doctor"], "it is started by hand");
+    assert_eq!((&doctor["restart"], &doctor["user"]), (&json!("no"), &json!("0:0")));
+    let data = |service: &Value| {
+        let volumes = strings(&service["volumes"]).into_iter();
+        let mut found = volumes.filter_map(|volume| volume.strip_prefix("caddy:"));
+        found.next().unwrap().to_owned()
+    };
+    assert_eq!(data(&compose["services"]["caddy"]), "/data");
+    let mounted = data(doctor);
+    let mounted = mounted.strip_suffix(":ro").unwrap();
+    // Caddy stores below the folder `caddy` of its volume.
+    let authority = format!("{mounted}/caddy/pki/authorities/local/root.crt");
+    assert_eq!(doctor["environment"]["SSL_CERT_FILE"], authority);
+}
+
+#[test]
 fn prometheus_scrapes_every_server() {
     let compose = document(&format!("{FOLDER}/production.yml"));
     let settings = settings(&read(&format!("{FOLDER}/retrieval.toml")));
@@ -137,7 +170,7 @@ fn prometheus_scrapes_every_server() {
     let job = &prometheus["scrape_configs"][0];
     assert_eq!(job["job_name"], "retrieval");
     let targets: BTreeSet<&str> = strings(&job["static_configs"][0]["targets"]).into_iter().collect();
-    let running = servers(&compose).into_iter().map(|(name, _)| name).filter(|name| *name != "migrate");
+    let running = servers(&compose).into_iter().map(|(name, _)| name).filter(|name| !ONE_SHOT.contains(name));
     let port = settings.operations.bind.port();
     let expected: BTreeSet<String> = running.map(|name| format!("{name}:{port}")).collect();
     assert_eq!(targets, expected.iter().map(String::as_str).collect());

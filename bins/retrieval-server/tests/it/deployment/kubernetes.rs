@@ -108,6 +108,24 @@ fn ports_and_probes_are_those_of_the_settings() {
 }
 
 #[test]
+fn ingress_leaves_the_limits_to_the_server() {
+    let objects = objects();
+    let settings = settings(&settings_toml(&objects));
+    let [(_, ingress)] = of_kind(&objects, "Ingress")[..] else { panic!("one Ingress") };
+    let annotation = |name: &str| {
+        let value = &ingress["metadata"]["annotations"][format!("nginx.ingress.kubernetes.io/{name}")];
+        value.as_str().unwrap_or_else(|| panic!("{name}: annotations are texts")).to_owned()
+    };
+    assert_eq!(annotation("proxy-body-size"), "2m", "bodies of the API have 1 MiB");
+    let timeout: u64 = annotation("proxy-read-timeout").parse().unwrap();
+    assert!(timeout * 1_000 > settings.server.request_timeout_ms, "{timeout}");
+    assert_eq!(annotation("proxy-next-upstream"), "off");
+    // The network policy admits the namespace of the same controller.
+    assert_eq!(ingress["spec"]["ingressClassName"], "nginx");
+    assert!(read(&format!("{FOLDER}/network.yaml")).contains("ingress-nginx"));
+}
+
+#[test]
 fn objects_select_each_other() {
     let objects = objects();
     let labels = |name: &str| {

@@ -30,6 +30,23 @@ fn unit_starts_the_installed_program_and_gives_it_time_to_stop() {
 }
 
 #[test]
+fn drop_in_for_low_ports_overrides_what_the_unit_takes_away() {
+    let (unit, page) = (read("deploy/systemd/retrieval.service"), include_str!("../../../../../docs/deploy.md"));
+    let (_, drop_in) = page.split_once("  [Service]\n").unwrap();
+    let (drop_in, _) = drop_in.split_once("```").unwrap();
+    let drop_in: Vec<_> = drop_in.lines().filter_map(|line| line.trim().split_once('=')).collect();
+    let expected = [
+        ("AmbientCapabilities", "CAP_NET_BIND_SERVICE"),
+        ("CapabilityBoundingSet", "CAP_NET_BIND_SERVICE"),
+        ("PrivateUsers", "no"),
+    ];
+    assert_eq!(drop_in, expected);
+    for (key, value) in expected {
+        assert!(values(&unit, key).len() == 1 && values(&unit, key) != [value], "{key}");
+    }
+}
+
+#[test]
 fn unit_is_hardened_and_permits_the_sandbox_of_workers() {
     let unit = read("deploy/systemd/retrieval.service");
     for line in [
