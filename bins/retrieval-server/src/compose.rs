@@ -193,7 +193,7 @@ fn s3_options(settings: &Settings) -> S3Options {
     }
 }
 
-/// Returns the guard of uploads and imports.
+/// Returns the guard of uploads, imports and pages that are read.
 pub fn free_space(settings: &Settings) -> Arc<FreeSpace> {
     Arc::new(FreeSpace::new(disk::checker(settings)))
 }
@@ -504,9 +504,12 @@ pub fn pages(
     scripted: Scripted,
 ) -> anyhow::Result<Arc<PageReader>> {
     let fetcher = fetcher(settings)?;
+    let free_space = free_space(settings);
     let options = PageReaderOptions {
         clock: store.clock(),
         compute: Compute::interactive(cores()),
+        long_compute: Compute::background(cores().div_ceil(2)),
+        is_full: Arc::new(move || free_space.is_low()),
         scripted,
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),

@@ -32,7 +32,8 @@ pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
     Ok(format!("{free} bytes are free"))
 }
 
-fn existing_ancestor(folder: &Path) -> PathBuf {
+/// Returns the folder itself, or the nearest one above it that exists.
+pub fn existing_ancestor(folder: &Path) -> PathBuf {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     absolute.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/")).to_owned()
 }

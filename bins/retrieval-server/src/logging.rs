@@ -27,7 +27,7 @@ pub fn start(settings: &Log) -> anyhow::Result<()> {
             builder.with_target(false).with_ansi(colours).with_writer(move || OneLine { colours }).init();
         }
         LogFormat::Json => {
-            // A line has one span at most: that of its request.
+            // A line has one span at most: that of its request, run or delivery.
             builder
                 .json()
                 .flatten_event(true)

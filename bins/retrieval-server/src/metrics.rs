@@ -7,25 +7,34 @@ use anyhow::Context;
 use http_actix::MetricsText;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use web_providers::ProviderError;
 
 use crate::certificates;
 
 /// Histogram bounds in seconds: from the cost of admission alone to the timeouts of a search and of a page.
 const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+/// Histogram bounds of research runs in seconds: up to twice the largest budget.
+const RESEARCH_BUCKETS: &[f64] = &[5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0];
 /// Interval of sorting recorded durations into buckets. Without it they accumulate until the next scrape.
 const UPKEEP: Duration = Duration::from_secs(5);
 const BUILD: &str = "retrieval_build_info";
 /// Web search providers, configured or not.
 const PROVIDERS: [&str; 3] = ["searxng", "brave", "http"];
 const PROVIDER_REQUESTS: &str = "retrieval_web_provider_requests_total";
+/// Outcomes of searches of providers besides failures.
+const PROVIDER_OUTCOMES: [&str; 4] = ["ok", "cached", "merged", "paused"];
 const PROVIDER_DURATION: &str = "retrieval_web_provider_duration_seconds";
+const RESEARCH_DURATION: &str = "retrieval_research_duration_seconds";
 const RESIDENT: &str = "process_resident_memory_bytes";
 
 /// Installs the recorder. Must be called once, on a tokio runtime.
 pub fn start() -> anyhow::Result<MetricsText> {
-    let builder = PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?;
+    let builder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?
+        .set_buckets_for_metric(Matcher::Full(RESEARCH_DURATION.to_owned()), RESEARCH_BUCKETS)?;
     let handle = builder.install_recorder().context("installing the metrics recorder")?;
     describe();
+    register_work();
     let upkeep = handle.clone();
     tokio::spawn(async move {
         loop {
@@ -74,14 +83,16 @@ fn describe() {
         "Duration of requests to web providers in seconds, by provider."
     );
     for provider in PROVIDERS {
-        counter!(PROVIDER_REQUESTS, "provider" => provider, "outcome" => "ok").increment(0);
+        for outcome in PROVIDER_OUTCOMES.into_iter().chain(ProviderError::REASONS) {
+            counter!(PROVIDER_REQUESTS, "provider" => provider, "outcome" => outcome).increment(0);
+        }
         let _ = histogram!(PROVIDER_DURATION, "provider" => provider);
     }
     describe_counter!(
         "retrieval_research_runs_total",
         "Ended research runs, by status and reason of the end; cancelled ones are not counted."
     );
-    describe_histogram!("retrieval_research_duration_seconds", Unit::Seconds, "Duration of research runs in seconds.");
+    describe_histogram!(RESEARCH_DURATION, Unit::Seconds, "Duration of research runs in seconds.");
     describe_counter!("retrieval_crawl_pages_total", "Visits of crawls to pages, by outcome.");
     describe_gauge!("retrieval_crawl_queue", "URLs of crawls that wait for their visit.");
     describe_counter!("retrieval_crawl_back_offs_total", "Pauses of crawls after failures of a host.");
@@ -127,6 +138,19 @@ fn describe() {
     describe_gauge!(BUILD, "Version of the server. Always 1.");
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     describe_gauge!(RESIDENT, Unit::Bytes, "Resident memory of the server process, without extraction workers.");
+}
+
+/// Makes the metrics of background work known to the first scrape. An instance that leaves the work to others has them, too, so that
+/// sums over instances and alerts do not depend on roles.
+fn register_work() {
+    ["feeder", "runner", "embedding", "webhooks", "crawler", "research"]
+        .into_iter()
+        .for_each(|task| ingest::supervisor::count_panics(task, 0));
+    ingest::run::register_metrics();
+    ingest::feeder::register_metrics();
+    webhooks::register_metrics();
+    crawler::register_metrics();
+    research::register_metrics();
 }
 
 /// Describes a counter without labels, and makes it known to the first scrape. Counters with labels are registered by the code

@@ -135,6 +135,20 @@ impl Shared {
 }
 
 impl Permit {
+    /// Adds `other`, which the same organization took from the same semaphore.
+    pub fn merge(&mut self, mut other: Permit) {
+        debug_assert!(Arc::ptr_eq(&self.shared, &other.shared) && self.organization == other.organization);
+        self.weight += std::mem::take(&mut other.weight);
+    }
+
+    /// Returns all permits beyond `weight`.
+    pub fn shrink(&mut self, weight: u32) {
+        let excess = self.weight.saturating_sub(weight);
+        self.weight -= excess;
+        self.shared.lock().release(self.organization, excess);
+        self.shared.grant();
+    }
+
     /// Returns the permits of a request whose client left before its answer. Later requests of the organization may wait less.
     pub fn abandon(mut self) {
         self.is_abandoned = true;

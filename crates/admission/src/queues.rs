@@ -134,12 +134,19 @@ impl<N> Queues<N> {
 
     /// Returns permits of a request that arrived `waited` ago, and whose client left or received its answer.
     pub fn put_back(&mut self, organization: OrganizationId, weight: u32, left: bool, waited: Duration, now: Instant) {
+        if let Some(queue) = self.queues.get_mut(&organization) {
+            match left {
+                true => queue.patience.left(waited, now, self.limits.max_wait),
+                false => queue.patience.stayed(waited, now),
+            }
+        }
+        self.release(organization, weight);
+    }
+
+    /// Returns permits that an organization holds.
+    pub fn release(&mut self, organization: OrganizationId, weight: u32) {
         self.available += weight;
         let Some(queue) = self.queues.get_mut(&organization) else { return };
-        match left {
-            true => queue.patience.left(waited, now, self.limits.max_wait),
-            false => queue.patience.stayed(waited, now),
-        }
         let is_waiting = self.order.remove(&(queue.held, queue.last_grant, organization));
         queue.held -= weight;
         if is_waiting {

@@ -89,7 +89,7 @@ pub struct SearchResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub source_uri: Option<String>,
-    /// `workspace` for workspace hits; omitted for the web.
+    /// `web`, or `workspace` for workspace hits. Omitted by the smallest preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub index: Option<String>,

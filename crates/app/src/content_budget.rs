@@ -5,9 +5,9 @@ use std::time::Duration;
 use admission::{Compute, FairSemaphore, Limits, Permit, Stop};
 use model::OrganizationId;
 
-use crate::Error;
 use crate::error::Result;
 use crate::shares::Shares;
+use crate::{App, Error};
 
 /// Contents in memory for all requests, in kibibytes.
 const KIBIBYTES: u32 = 256 << 10;
@@ -67,6 +67,21 @@ impl ContentBudget {
     ) -> Result<T> {
         let compute = if bytes > LONG_BYTES { &self.long } else { &self.short };
         compute.run(organization_id, work).await.map_err(Error::internal)
+    }
+}
+
+impl App {
+    /// Computes for a front end when it is the organization's turn; in the background for many `bytes`.
+    ///
+    /// # Errors
+    /// `Internal` if the work panics, or the process is shutting down.
+    pub async fn compute_for<T: Send + 'static>(
+        &self,
+        organization_id: OrganizationId,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.contents.compute(organization_id, bytes, move |_| work()).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use docstore::{LoadedPart, PartMap, Passage};
-use ingest::prepare::{offset, span};
+use ingest::prepare::{offset, ranked_span};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::select;
 
@@ -74,7 +74,7 @@ impl Excerpt {
             .passages
             .iter()
             .zip(&self.ranges)
-            .map(|(passage, range)| PassageSpan { bytes: range.clone(), ..span(passage) })
+            .map(|(passage, range)| PassageSpan { bytes: range.clone(), ..ranked_span(passage) })
             .collect();
         select::query_relevant(query, &self.content, &spans, language)
     }

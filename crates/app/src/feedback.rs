@@ -1,7 +1,7 @@
 //! Feedback on results.
 
 use docstore::Feedback;
-use model::{DocId, FeedbackEvent, FeedbackId, PassageId, SearchId, SessionId};
+use model::{DocId, FeedbackEvent, FeedbackId, OrganizationId, PassageId, SearchId, SessionId};
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -35,7 +35,7 @@ impl App {
             return Err(Error::SearchNotFound);
         }
         if let Some(doc_id) = request.doc_id
-            && self.store.find_granted_document(organization_id, doc_id).await?.is_none()
+            && !self.may_read(organization_id, doc_id).await?
         {
             return Err(Error::DocumentNotFound);
         }
@@ -61,5 +61,14 @@ impl App {
             self.store.mark_stale(organization_id, doc_id, now).await?;
         }
         Ok(feedback_id)
+    }
+
+    /// Returns true if this instance lets the organization read the document by its id.
+    async fn may_read(&self, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {
+        if self.store.find_granted_document(organization_id, doc_id).await?.is_some() {
+            return Ok(true);
+        }
+        let is_unrecorded = self.unrecorded_grants.contains(organization_id, doc_id);
+        Ok(is_unrecorded && self.store.read_document(organization_id, doc_id).await?.is_some())
     }
 }

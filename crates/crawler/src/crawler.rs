@@ -80,14 +80,18 @@ pub struct CrawlerParts {
     pub only: Option<CrawlId>,
 }
 
+/// Makes the metrics of crawls known to the first scrape.
+pub fn register_metrics() {
+    for state in CrawlUrlState::ALL {
+        counter!("retrieval_crawl_pages_total", "outcome" => session::outcome_name(*state)).increment(0);
+    }
+    counter!("retrieval_crawl_back_offs_total").increment(0);
+    gauge!("retrieval_crawl_queue").set(0.0);
+}
+
 impl Crawler {
     pub fn new(parts: CrawlerParts, options: CrawlerOptions) -> Self {
         let CrawlerParts { store, fetcher, extractor, scripted, clock, is_full, token, owner, only } = parts;
-        for state in CrawlUrlState::ALL {
-            counter!("retrieval_crawl_pages_total", "outcome" => session::outcome_name(*state)).increment(0);
-        }
-        counter!("retrieval_crawl_back_offs_total").increment(0);
-        gauge!("retrieval_crawl_queue").set(0.0);
         let visitor = Arc::new(Visitor::new(fetcher, extractor, scripted, token));
         Self { store, visitor, clock, is_full, options, owner, only, visited: Arc::default() }
     }

@@ -26,7 +26,9 @@ impl Directives {
         let mut applies = true;
         for part in value.split(',') {
             let part = match part.split_once(':') {
-                Some((name, rest)) if !WITH_VALUE.iter().any(|known| name.trim().eq_ignore_ascii_case(known)) => {
+                Some((name, rest))
+                    if is_crawler(name) && !WITH_VALUE.iter().any(|known| name.trim().eq_ignore_ascii_case(known)) =>
+                {
                     applies = name.trim().eq_ignore_ascii_case(token);
                     rest
                 }
@@ -37,6 +39,13 @@ impl Directives {
             }
         }
     }
+}
+
+/// Returns true if the text before a colon can be the name of a crawler: one word. A comma in a date leaves the rest of it with
+/// the colons of its time.
+fn is_crawler(text: &str) -> bool {
+    let name = text.trim();
+    name.contains(char::is_alphabetic) && !name.contains(char::is_whitespace)
 }
 
 #[cfg(test)]
@@ -53,6 +62,9 @@ mod tests {
             ("nofollow, otherbot: noindex", false, true),
             ("otherbot: noindex, bot: nofollow", false, true),
             ("unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", true, false),
+            ("unavailable_after: Wed, 03 Dec 2025 13:09:53 GMT, noindex", true, false),
+            ("otherbot: unavailable_after: Wed, 03 Dec 2025 13:09:53 GMT, noindex", false, false),
+            ("other2bot: noindex", false, false),
             ("max-snippet: 5", false, false),
             ("all", false, false),
         ] {

@@ -24,7 +24,7 @@ mod traps;
 mod visitor;
 
 pub use address::Address;
-pub use crawler::{Crawler, CrawlerParts, IsFull};
+pub use crawler::{Crawler, CrawlerParts, IsFull, register_metrics};
 pub use options::CrawlerOptions;
 pub use pace::PaceLimits;
 pub use plan::{Plan, PlanError, Sitemaps};

@@ -52,7 +52,7 @@ impl Reading {
 /// Response that tells nothing of the page itself.
 pub enum Trouble {
     Fetch(FetchError),
-    /// No worker is free.
+    /// No worker is free, or no place for a request.
     Busy,
     /// The response is of no use, for this reason.
     Useless(&'static str),
@@ -64,6 +64,8 @@ impl From<FetchError> for Trouble {
     fn from(error: FetchError) -> Self {
         match error {
             FetchError::Status { status: 404 | 410, .. } => Trouble::Missing(reason::of_fetch(&error)),
+            // Says nothing of the host.
+            FetchError::Overloaded { .. } => Trouble::Busy,
             error => Trouble::Fetch(error),
         }
     }

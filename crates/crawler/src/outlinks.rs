@@ -7,7 +7,7 @@ use model::{CrawlUrlKind, Timestamp};
 
 use crate::address::Address;
 use crate::plan::{Plan, Sitemaps};
-use crate::scope::Scope;
+use crate::scope::{Outside, Scope};
 use crate::traps::{self, Trap};
 
 /// Depth of sitemaps in sitemaps. An index of indexes is not part of the protocol, but occurs.
@@ -52,16 +52,48 @@ impl<'a> Outlinks<'a> {
         self.add_page(address, depth, chain, address.path_key(), None);
     }
 
-    /// Adds the target of a redirect or of `rel=canonical`, in place of the page itself. Returns false if it is not visited.
+    /// Adds the page that `rel=canonical` names, in place of the page itself. Returns false if it is not visited.
     pub fn add_instead(&mut self, address: &Address) -> bool {
-        let chain = self.from.chain + REDIRECT_CHAIN;
-        if chain / REDIRECT_CHAIN > MAX_REDIRECTS {
-            self.skip("too_many_redirects", &address.url);
-            return false;
-        }
+        let Some(chain) = self.next_in_chain(address) else { return false };
         let before = self.found.len();
         self.add_page(address, self.from.depth, chain, address.path_key(), None);
         self.found.len() > before
+    }
+
+    /// Adds the target of a redirect in place of the page or sitemap itself. Returns false if it is not visited.
+    pub fn add_target(&mut self, address: &Address) -> bool {
+        let is_sitemap = self.from.kind == CrawlUrlKind::Sitemap;
+        if !is_sitemap && self.from.depth > 0 {
+            return self.add_instead(address);
+        }
+        let Some(chain) = self.next_in_chain(address) else { return false };
+        if address.had_session {
+            self.skip("session_id_removed", &address.url);
+        }
+        // Seeds and sitemaps are visited for their links, whatever is listed.
+        let outside = self.scope.refuses_visit(address).map(Outside::as_str);
+        if let Some(reason) = outside.or_else(|| traps::find(address, 0).map(Trap::as_str)) {
+            self.skip(reason, &address.url);
+            return false;
+        }
+        let depth = self.from.depth;
+        // A site may lead from a sitemap that it does not have to any page, which must stay one if it can be listed.
+        if is_sitemap && (names_sitemap(address) || self.scope.refuses_page(address).is_some()) {
+            self.push(address, CrawlUrlKind::Sitemap, depth, SITEMAP_PRIORITY, chain, None, None);
+        } else {
+            self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), chain, address.path_key(), None);
+        }
+        true
+    }
+
+    /// Returns the chain of a page that takes the place of this one, unless it is too long.
+    fn next_in_chain(&mut self, address: &Address) -> Option<i32> {
+        let chain = self.from.chain + REDIRECT_CHAIN;
+        if chain / REDIRECT_CHAIN > MAX_REDIRECTS {
+            self.skip("too_many_redirects", &address.url);
+            return None;
+        }
+        Some(chain)
     }
 
     /// Adds a page of a sitemap. The site vouches for it, so it is no trap.
@@ -103,8 +135,7 @@ impl<'a> Outlinks<'a> {
         if let Some(trap) = traps::find(address, chain % REDIRECT_CHAIN) {
             return self.skip(trap.as_str(), &address.url);
         }
-        let priority = PAGE_PRIORITY.saturating_add(depth.min(1_000_000));
-        self.push(address, CrawlUrlKind::Page, depth, priority, chain, path_key, modified_at);
+        self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), chain, path_key, modified_at);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the columns of a row")]
@@ -151,9 +182,18 @@ impl<'a> Outlinks<'a> {
     }
 }
 
+fn page_priority(depth: i32) -> i32 {
+    PAGE_PRIORITY.saturating_add(depth.min(1_000_000))
+}
+
+/// Returns true if the path ends as those of sitemaps do.
+fn names_sitemap(address: &Address) -> bool {
+    [".xml", ".xml.gz"].iter().any(|end| address.path().ends_with(end))
+}
+
 /// Returns the frontier's entry of a seed.
 pub fn seed(address: &Address) -> NewCrawlUrl {
-    let is_sitemap = [".xml", ".xml.gz"].iter().any(|end| address.path().ends_with(end));
+    let is_sitemap = names_sitemap(address);
     NewCrawlUrl {
         url_id: address.doc_id(),
         url: address.url.clone(),

@@ -14,6 +14,7 @@ use crate::options::{CrawlerOptions, LIMITS};
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::scope::Scope;
+use crate::start::SINGLE_PAGES;
 use crate::visitor::{Context, Outcome, Visitor};
 
 /// Visits after which other hosts have their turn.
@@ -199,9 +200,13 @@ pub fn outcome_name(state: CrawlUrlState) -> &'static str {
 fn in_turns(due: Vec<DueUrls>) -> (HashMap<CrawlId, Context>, Vec<CrawlUrl>) {
     let mut contexts = HashMap::new();
     let mut queues: Vec<VecDeque<CrawlUrl>> = Vec::new();
-    for DueUrls { crawl_id, settings, urls } in due {
+    for DueUrls { crawl_id, name, settings, urls } in due {
         // Written by a newer version if it cannot be read: that one's crawl waits for it.
-        let Ok(plan) = serde_json::from_str::<Plan>(&settings) else { continue };
+        let Ok(mut plan) = serde_json::from_str::<Plan>(&settings) else { continue };
+        if name == SINGLE_PAGES {
+            // Its pages are its scope. The plan may lack one whose start was overwritten by another at the same time.
+            plan.seeds.extend(urls.iter().map(|url| url.url.clone()));
+        }
         let scope = Scope::of(&plan);
         contexts.insert(crawl_id, Context { plan, scope });
         queues.push(urls.into());

@@ -123,7 +123,11 @@ impl Visitor {
         let Visit { body, response_time, robots_tags, links, is_public } = self.fetcher.visit(&request).await?;
         pace.is_public = is_public;
         pace.responded(response_time);
+        let mut directives = Directives::default();
+        robots_tags.iter().for_each(|value| directives.add_header(value, &self.token));
         match body {
+            // The header is of this response, not of the copy.
+            VisitBody::NotModified if directives.noindex && !is_feed => Ok(Reading::skipped("noindex")),
             VisitBody::NotModified => Ok(Reading {
                 change: PageChange::Confirm,
                 validators: validators(url),
@@ -140,8 +144,6 @@ impl Visitor {
                 Ok(Reading { validators, change: PageChange::Keep, ..Reading::of(CrawlUrlState::Listed, None) })
             }
             VisitBody::Page(page) => {
-                let mut directives = Directives::default();
-                robots_tags.iter().for_each(|value| directives.add_header(value, &self.token));
                 let canonical = link_header::canonical(&links);
                 self.read_page(context, url, &address, *page, (directives, canonical), outlinks, now).await
             }
@@ -283,7 +285,7 @@ fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Result<Rea
     if target.url == from.url {
         return Err(Trouble::Useless("redirect_loop"));
     }
-    if !outlinks.add_instead(&target) {
+    if !outlinks.add_target(&target) {
         return Ok(Reading::skipped("redirect_outside"));
     }
     Ok(Reading { target: Some(target.doc_id()), ..Reading::of(CrawlUrlState::Redirected, None) })

@@ -36,6 +36,8 @@ pub struct SkippedLinks {
 #[derive(Clone, Debug)]
 pub struct DueUrls {
     pub crawl_id: CrawlId,
+    /// Name of the crawl.
+    pub name: String,
     /// Settings of the crawl.
     pub settings: String,
     pub urls: Vec<CrawlUrl>,

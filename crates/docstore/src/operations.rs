@@ -205,6 +205,8 @@ operations! {
     snapshot page_reads::find_page_read(organization_id: OrganizationId, doc_id: DocId) -> Option<(PageRead, Option<Capture>)>;
     /// Stores content that was read for one organization. The shared document does not change.
     write page_reads::save_page_read(new: NewPageRead) -> ();
+    /// Stores content like `save_page_read`. For long content, which other writes should not wait for.
+    bulk page_reads::save_long_page_read(new: NewPageRead) -> ();
     /// Loads the organization's own readings of pages, in no particular order, as only this organization sees them. Of a divided
     /// content it loads the first part.
     snapshot page_reads::load_page_reads(organization_id: OrganizationId, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
@@ -361,6 +363,8 @@ operations! {
     write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp) -> ();
     /// Stores the measured bytes of objects, by key. Skips files with an upload URL that is valid at `now`.
     bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<(String, i64)>, now: Timestamp) -> ();
+    /// Lists settled uploads as expired at `now`, so that their objects are measured again.
+    bulk storage_totals::remeasure_uploads(organization_id: OrganizationId, object_keys: Vec<String>, now: Timestamp) -> ();
     read files::find_file(organization_id: OrganizationId, object_key: String) -> Option<File>;
     /// Lists files in key order, after the given key.
     read files::list_files(organization_id: OrganizationId, after: Option<String>, limit: i64) -> Vec<File>;

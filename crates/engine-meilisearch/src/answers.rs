@@ -1,6 +1,7 @@
 //! Responses of the server to the queries of one request.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::multi_search::{TokenMatches, TokenQuery};
 
@@ -10,7 +11,7 @@ pub struct Answers(HashMap<String, Vec<Answer>>);
 
 struct Answer {
     query: TokenQuery,
-    matches: TokenMatches,
+    matches: Arc<TokenMatches>,
 }
 
 impl Answers {
@@ -18,14 +19,17 @@ impl Answers {
         self.0.is_empty()
     }
 
-    pub fn add(&mut self, query: TokenQuery, matches: TokenMatches) {
+    pub fn add(&mut self, query: TokenQuery, matches: Arc<TokenMatches>) {
         let known = self.0.entry(query.tokens.clone()).or_default();
         known.retain(|answer| !answer.query.has_equal_matches(&query));
         known.push(Answer { query, matches });
     }
 
     fn find(&self, query: &TokenQuery) -> Option<&Answer> {
-        self.0.get(&query.tokens)?.iter().find(|answer| answer.matches.answers(&answer.query, query))
+        let answers = |known: &&Answer| {
+            known.query.has_equal_matches(query) && known.matches.suffices(known.query.limit, query.limit)
+        };
+        self.0.get(&query.tokens)?.iter().find(answers)
     }
 
     pub fn has(&self, query: &TokenQuery) -> bool {
@@ -40,9 +44,9 @@ impl Answers {
     /// Returns the response to a query, with as many hits as it asks for: never more, so that a request has the same result
     /// whatever was asked before.
     pub fn get(&self, query: &TokenQuery) -> Option<TokenMatches> {
-        let mut matches = self.find(query)?.matches.clone();
-        matches.hits.truncate(query.limit);
-        Some(matches)
+        let TokenMatches { hits, total, facet_distribution } = self.find(query)?.matches.as_ref();
+        let hits = hits[..hits.len().min(query.limit)].to_vec();
+        Some(TokenMatches { hits, total: *total, facet_distribution: facet_distribution.clone() })
     }
 }
 
@@ -59,9 +63,9 @@ mod tests {
         TokenQuery { tokens: "spump".into(), limit, ..TokenQuery::default() }
     }
 
-    fn matches(hits: u128, total: u64) -> TokenMatches {
+    fn matches(hits: u128, total: u64) -> Arc<TokenMatches> {
         let hit = |number| TokenHit { id: Uuid::from_u128(number), length: 1, score: 1.0 };
-        TokenMatches { hits: (0..hits).map(hit).collect(), total, facet_distribution: HashMap::new() }
+        Arc::new(TokenMatches { hits: (0..hits).map(hit).collect(), total, facet_distribution: HashMap::new() })
     }
 
     fn hits(answers: &Answers, limit: usize) -> Option<usize> {

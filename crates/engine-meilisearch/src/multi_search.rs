@@ -66,10 +66,9 @@ pub struct TokenMatches {
 }
 
 impl TokenMatches {
-    /// Returns true if this response to `query` answers the other one too: it has as many hits as that needs.
-    pub fn answers(&self, query: &TokenQuery, other: &TokenQuery) -> bool {
-        let has_all = self.hits.len() as u64 >= self.total;
-        query.covers(other) || (has_all && query.has_equal_matches(other))
+    /// Returns true if this response to a query with the limit `requested` has as many hits as one with `limit` would.
+    pub fn suffices(&self, requested: usize, limit: usize) -> bool {
+        requested >= limit || self.hits.len() as u64 >= self.total
     }
 }
 

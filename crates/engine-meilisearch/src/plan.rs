@@ -40,6 +40,8 @@ impl Plan {
         let frequency = |stem: &str| query_plan::count_query(request.collection, stem);
         let count = |stem: &str| match (answers.total(&frequency(stem)), scope.count(stem)) {
             (Some(total), _) => Count::Exact(total),
+            // Another instance may have added the word since. A search without words would not even ask for the state of the index.
+            (None, Count::Exact(0)) => Count::Earlier(0),
             (None, Count::Exact(count)) if !is_current => Count::Earlier(count),
             (None, count) => count,
         };
@@ -116,6 +118,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::sync::Arc;
 
     use engine::Filters;
     use model::Collection;
@@ -168,7 +171,7 @@ mod tests {
             if missing.is_empty() {
                 return (rounds, plan.finish(request, scope, &answers));
             }
-            missing.iter().for_each(|query| answers.add(query.clone(), answer(query)));
+            missing.iter().for_each(|query| answers.add(query.clone(), Arc::new(answer(query))));
             rounds.push(missing);
         }
     }

@@ -47,7 +47,7 @@ pub async fn state(
 
 /// Responses of the server by query. A state is part of the key, so responses of former ones are never found again, and make room.
 pub struct ResponseCache {
-    responses: Cache<Key, Arc<Response>>,
+    responses: Cache<Key, Response>,
     /// Last known state of each index.
     states: Mutex<HashMap<IndexName, State>>,
 }
@@ -60,17 +60,18 @@ struct Key {
     filter: Option<String>,
 }
 
-/// Deepest response to a query.
-struct Response {
-    query: TokenQuery,
-    matches: TokenMatches,
+/// Response to a query.
+#[derive(Clone)]
+pub struct Response {
+    /// Number of hits that the query asked for.
+    pub limit: usize,
+    pub matches: Arc<TokenMatches>,
 }
 
 impl Default for ResponseCache {
     fn default() -> Self {
-        let weight = |key: &Key, response: &Arc<Response>| {
-            // The text of the query is in the key and in the response.
-            let text = 2 * (key.tokens.len() + key.filter.as_ref().map_or(0, String::len));
+        let weight = |key: &Key, response: &Response| {
+            let text = key.tokens.len() + key.filter.as_ref().map_or(0, String::len);
             (200 + text + response.matches.hits.len() * size_of::<TokenHit>()) as u32
         };
         Self { responses: Cache::builder().max_capacity(CAPACITY).weigher(weight).build(), states: Mutex::default() }
@@ -87,17 +88,17 @@ impl ResponseCache {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).insert(index, state);
     }
 
-    /// Returns the response that answers a query in this state, and the query that it was given to.
-    pub fn get(&self, index: IndexName, state: &State, query: &TokenQuery) -> Option<(TokenQuery, TokenMatches)> {
+    /// Returns the response that answers a query in this state.
+    pub fn get(&self, index: IndexName, state: &State, query: &TokenQuery) -> Option<Response> {
         let response = self.responses.get(&key(index, state, query)?)?;
-        response.matches.answers(&response.query, query).then(|| (response.query.clone(), response.matches.clone()))
+        response.matches.suffices(response.limit, query.limit).then_some(response)
     }
 
     /// Caches a response to a query that was sent when the index was known to be in this state.
-    pub fn put(&self, index: IndexName, state: &State, query: &TokenQuery, matches: &TokenMatches) {
+    pub fn put(&self, index: IndexName, state: &State, query: &TokenQuery, matches: Arc<TokenMatches>) {
         let Some(key) = key(index, state, query) else { return };
         // A shallower response is worth less, and replaces a deeper one only by a race.
-        self.responses.insert(key, Arc::new(Response { query: query.clone(), matches: matches.clone() }));
+        self.responses.insert(key, Response { limit: query.limit, matches });
     }
 }
 
@@ -117,23 +118,23 @@ mod tests {
         TokenQuery { tokens: tokens.to_owned(), limit, ..TokenQuery::default() }
     }
 
-    fn matches(hits: u128, total: u64) -> TokenMatches {
+    fn matches(hits: u128, total: u64) -> Arc<TokenMatches> {
         let hit = |number| TokenHit { id: Uuid::from_u128(number), length: 1, score: 1.0 };
-        TokenMatches { hits: (0..hits).map(hit).collect(), total, facet_distribution: HashMap::new() }
+        Arc::new(TokenMatches { hits: (0..hits).map(hit).collect(), total, facet_distribution: HashMap::new() })
     }
 
     #[test]
     fn responses_belong_to_a_state_a_filter_and_a_depth() {
         let cache = ResponseCache::default();
         let [before, after] = ["before", "after"].map(|time| State(time.to_owned()));
-        cache.put(IndexName::Web, &before, &query("spump", 5), &matches(5, 30));
+        cache.put(IndexName::Web, &before, &query("spump", 5), matches(5, 30));
         let found = |state, query: &TokenQuery| cache.get(IndexName::Web, state, query).is_some();
         assert!(found(&before, &query("spump", 5)) && found(&before, &query("spump", 0)));
         assert!(!found(&before, &query("spump", 6)), "too shallow");
         assert!(!found(&after, &query("spump", 5)));
         assert!(!found(&before, &TokenQuery { filter: Some("country = us".into()), ..query("spump", 5) }));
         assert!(cache.get(IndexName::Workspace, &before, &query("spump", 5)).is_none());
-        cache.put(IndexName::Web, &before, &query("svalv", 9), &matches(3, 3));
+        cache.put(IndexName::Web, &before, &query("svalv", 9), matches(3, 3));
         assert!(found(&before, &query("svalv", 1_000)), "there are no more");
     }
 }

@@ -5,6 +5,8 @@
 //!
 //! Responses to earlier searches are used if the first round shows that the index has not changed since.
 
+use std::sync::Arc;
+
 use engine::{EngineError, FirstStageRequest, FirstStageResponse};
 use futures_util::future::try_join;
 use model::IndexName;
@@ -13,7 +15,7 @@ use crate::MeilisearchEngine;
 use crate::answers::Answers;
 use crate::multi_search::{TokenMatches, TokenQuery};
 use crate::plan::Plan;
-use crate::response_cache::{self, State};
+use crate::response_cache::{self, Response, State};
 use crate::scope_statistics::{self, Lookup, ScopeStatistics};
 
 pub async fn first_stage(
@@ -75,8 +77,8 @@ impl IndexState {
         let Some(state) = &self.known else { return false };
         let before = queries.len();
         queries.retain(|query| match engine.responses.get(self.index, state, query) {
-            Some((query, matches)) => {
-                answers.add(query, matches);
+            Some(Response { limit, matches }) => {
+                answers.add(TokenQuery { limit, ..query.clone() }, matches);
                 false
             }
             None => true,
@@ -91,8 +93,11 @@ impl IndexState {
         request: &FirstStageRequest,
         queries: &[TokenQuery],
         answers: &mut Answers,
-    ) -> Result<Vec<TokenMatches>, EngineError> {
-        let searches = engine.search(request.collection, queries);
+    ) -> Result<Vec<Arc<TokenMatches>>, EngineError> {
+        let searches = async {
+            let responses = engine.search(request.collection, queries).await?;
+            Ok::<_, EngineError>(responses.into_iter().map(Arc::new).collect::<Vec<_>>())
+        };
         let responses = if self.is_verified {
             searches.await?
         } else {
@@ -111,7 +116,7 @@ impl IndexState {
         };
         if let Some(state) = &self.known {
             for (query, matches) in queries.iter().zip(&responses) {
-                engine.responses.put(self.index, state, query, matches);
+                engine.responses.put(self.index, state, query, Arc::clone(matches));
             }
         }
         Ok(responses)

@@ -78,7 +78,7 @@ impl Client {
     /// Sends a GET request and waits for the response headers. Any status is a success here.
     ///
     /// # Errors
-    /// `RefusedAddress`, `Dns`, `Connect`, `Tls`, `Timeout`, `Interrupted`, `Protocol`.
+    /// `RefusedAddress`, `Dns`, `Overloaded`, `Connect`, `Tls`, `Timeout`, `Interrupted`, `Protocol`.
     pub async fn get(&self, target: &Target, headers: HeaderMap) -> Result<Response, FetchError> {
         self.send(self.http.get(target.url().clone()).headers(headers)).await
     }

@@ -8,7 +8,7 @@ use url::Host;
 use crate::error::{FetchError, OptionsError, TimeoutStage};
 use crate::guard::AddressGuard;
 use crate::options::FetcherOptions;
-use crate::resolver::{GuardedResolver, ResolveError, Resolver, SystemResolver};
+use crate::resolver::{GuardedResolver, Resolver, SystemResolver};
 use crate::targets::{Target, TargetPolicy};
 
 /// Connections to untrusted addresses for other HTTP clients, such as a browser, with the fetcher's connection policy.
@@ -44,7 +44,7 @@ impl Connector {
     /// Connects to the host and port of an http or https URL. A TLS handshake is up to the caller.
     ///
     /// # Errors
-    /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`, `Dns`, `Connect`, `Timeout`.
+    /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`, `Dns`, `Overloaded`, `Connect`, `Timeout`.
     pub async fn connect(&self, url: &str) -> Result<TcpStream, FetchError> {
         let target = Target::parse(url, &self.policy)?;
         let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Connect });
@@ -55,7 +55,9 @@ impl Connector {
         let addresses = match target.url().host() {
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
-            Some(Host::Domain(name)) => self.resolver.permitted(name).await?,
+            Some(Host::Domain(name)) => {
+                self.resolver.permitted(name).await.map_err(|error| FetchError::from(&error))?
+            }
             None => return Err(FetchError::InvalidUrl { reason: "has no host" }),
         };
         let port = target.url().port_or_known_default().unwrap_or_default();
@@ -65,14 +67,5 @@ impl Connector {
             return Ok(stream);
         }
         Err(FetchError::Connect)
-    }
-}
-
-impl From<ResolveError> for FetchError {
-    fn from(error: ResolveError) -> Self {
-        match error {
-            ResolveError::Unknown(_) => FetchError::Dns,
-            ResolveError::Refused => FetchError::RefusedAddress,
-        }
     }
 }

@@ -13,10 +13,7 @@ pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
     tracing::debug!(error = error as &dyn Error, "request failed");
     for cause in causes(error) {
         if let Some(error) = cause.downcast_ref::<ResolveError>() {
-            return match error {
-                ResolveError::Unknown(_) => FetchError::Dns,
-                ResolveError::Refused => FetchError::RefusedAddress,
-            };
+            return error.into();
         }
         if cause.is::<rustls::Error>() {
             return FetchError::Tls;

@@ -9,6 +9,7 @@ mod fetcher;
 mod guard;
 mod host_limiter;
 mod http_errors;
+mod lookups;
 mod options;
 mod outcomes;
 mod page;

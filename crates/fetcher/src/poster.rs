@@ -47,18 +47,22 @@ impl Poster {
         Ok(Self { client: Client::new(options, resolver, policy)?, timeout: options.time_limits.total })
     }
 
-    /// Checks a URL without looking up its host name.
+    /// Checks a URL without looking up its host name. Control characters and surrounding blanks, which parsing drops or encodes, are
+    /// refused: callers store the text, and not every database stores NUL.
     ///
     /// # Errors
     /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`.
     pub fn check(&self, url: &str) -> Result<(), FetchError> {
+        if url.contains(char::is_control) || url.trim() != url {
+            return Err(FetchError::InvalidUrl { reason: "contains control characters or surrounding blanks" });
+        }
         Target::parse(url, self.client.policy()).map(drop)
     }
 
     /// Sends a JSON body with additional headers. Any status is a success here. The future can be dropped at any time.
     ///
     /// # Errors
-    /// As for [`Poster::check`], and `Dns`, `Connect`, `Tls`, `Timeout`, `Interrupted`, `Protocol`.
+    /// As for [`Poster::check`], and `Dns`, `Overloaded`, `Connect`, `Tls`, `Timeout`, `Interrupted`, `Protocol`.
     pub async fn post_json(
         &self,
         url: &str,

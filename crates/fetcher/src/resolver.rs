@@ -10,21 +10,24 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolving};
-use tokio::sync::Semaphore;
 
+use crate::error::FetchError;
 use crate::guard::AddressGuard;
+use crate::lookups::Lookups;
 
 /// Resolver of host names.
 #[async_trait]
 pub trait Resolver: Send + Sync {
     /// Returns the addresses of `host` in order of preference. Refused addresses are filtered by the caller.
+    ///
+    /// # Errors
+    /// Failures of the lookup. `ResourceBusy` says that there are too many lookups, and nothing about the name.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
 /// The system's resolver: `/etc/hosts`, the search list and the configured name servers.
 pub struct SystemResolver {
-    /// Limits the blocked threads: an abandoned lookup continues in its thread.
-    lookups: Arc<Semaphore>,
+    lookups: Lookups,
 }
 
 /// Concurrent lookups: more than fetches usually need, far fewer than the runtime's blocking threads.
@@ -32,21 +35,21 @@ const MAX_LOOKUPS: usize = 64;
 
 impl Default for SystemResolver {
     fn default() -> Self {
-        Self { lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
+        Self { lookups: Lookups::new(MAX_LOOKUPS) }
     }
 }
 
 #[async_trait]
 impl Resolver for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
-        let host = host.to_owned();
-        let lookup = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            (host.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
-        });
-        lookup.await.map_err(io::Error::other)?
+        self.lookups.find(host, look_up).await
     }
+}
+
+/// Looks a name up, and blocks meanwhile.
+fn look_up(host: &str) -> io::Result<Vec<IpAddr>> {
+    let found = (host, 0).to_socket_addrs()?;
+    Ok(found.map(|address| address.ip()).collect())
 }
 
 /// Resolution failure. `http_errors` recovers it from the HTTP client's error.
@@ -56,6 +59,21 @@ pub(crate) enum ResolveError {
     Unknown(#[source] io::Error),
     #[error("no permitted address")]
     Refused,
+    #[error("too many names are being looked up")]
+    Busy,
+}
+
+/// Time after which a name may be looked up again that there was no place for.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+impl From<&ResolveError> for FetchError {
+    fn from(error: &ResolveError) -> Self {
+        match error {
+            ResolveError::Unknown(_) => FetchError::Dns,
+            ResolveError::Refused => FetchError::RefusedAddress,
+            ResolveError::Busy => FetchError::Overloaded { retry_after: RETRY_AFTER },
+        }
+    }
 }
 
 /// Maximum number of addresses tried per name; they share the connect timeout.
@@ -75,7 +93,9 @@ impl GuardedResolver {
     /// Returns the permitted addresses of a name.
     pub async fn permitted(&self, host: &str) -> Result<Vec<IpAddr>, ResolveError> {
         let found = match tokio::time::timeout(self.time_limit, self.resolver.resolve(host)).await {
-            Ok(found) => found.map_err(ResolveError::Unknown)?,
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) if error.kind() == io::ErrorKind::ResourceBusy => return Err(ResolveError::Busy),
+            Ok(Err(error)) => return Err(ResolveError::Unknown(error)),
             Err(_) => return Err(ResolveError::Unknown(io::ErrorKind::TimedOut.into())),
         };
         if found.is_empty() {

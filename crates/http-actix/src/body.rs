@@ -12,7 +12,7 @@ use connections::Waiting;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 
-use crate::call::Call;
+use crate::call::{Call, Context};
 use crate::failure::Failure;
 
 /// Maximum size of a body.
@@ -22,7 +22,8 @@ const MAX_BYTES: usize = 1 << 20;
 /// only after the server has read their body; beyond this the connection is closed.
 const MAX_DISCARDED: usize = 8 << 20;
 
-/// Maximum size of a body that is read before admission, or discarded after a refusal to keep the connection usable.
+/// Maximum size of a body that is read before admission, discarded after a refusal to keep the connection usable, or parsed on
+/// the thread of connections.
 const SMALL: usize = 64 << 10;
 
 /// Timeout for a whole body, against clients that hold a connection by sending slowly.
@@ -33,7 +34,7 @@ const SHORT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order. No body at all is
 /// allowed if `T` may be omitted.
-pub(crate) async fn read<T: RequestBody>(call: &mut Call) -> Result<T, Failure> {
+pub(crate) async fn read<T: RequestBody + Send + 'static>(call: &mut Call) -> Result<T, Failure> {
     if let Some(absent) = T::absent() {
         return Ok(absent);
     }
@@ -48,7 +49,21 @@ pub(crate) async fn read<T: RequestBody>(call: &mut Call) -> Result<T, Failure> 
             read
         }
     };
-    let parsed: T = parse(&read)?;
+    parsed(&call.context, read, valid).await?
+}
+
+/// Parses a body: here if it is small, otherwise when it is the organization's turn.
+pub(crate) async fn parsed<T: Send + 'static>(
+    context: &Context,
+    body: BytesMut,
+    parse: impl FnOnce(&[u8]) -> T + Send + 'static,
+) -> Result<T, Failure> {
+    if body.len() <= SMALL { Ok(parse(&body)) } else { context.compute(body.len(), move || parse(&body)).await }
+}
+
+/// Parses a body and checks its rules.
+fn valid<T: RequestBody>(bytes: &[u8]) -> Result<T, Failure> {
+    let parsed: T = parse(bytes)?;
     match first_violation(&parsed) {
         None => Ok(parsed),
         Some(violation) => Err(Failure::invalid(violation.field, violation.message)),

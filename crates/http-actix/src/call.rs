@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::State;
 use crate::failure::Failure;
-use crate::memory::Answer;
+use crate::memory::{Answer, Gathered};
 use crate::usage_record::UsageRecord;
 
 /// An admitted HTTP request.
@@ -70,6 +70,15 @@ impl Context {
         }
     }
 
+    /// Computes on about so many `bytes` when it is the organization's turn. For what would hold up the thread of connections.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        Ok(self.state.app.compute_for(self.viewer.organization_id, bytes, work).await?)
+    }
+
     /// Takes memory for a serialized response until it has been sent.
     ///
     /// # Errors
@@ -77,6 +86,11 @@ impl Context {
     pub async fn hold(&self, body: Vec<u8>) -> Result<Answer, Failure> {
         let memory = self.state.memory.responses.take(self.viewer.organization_id, body.len()).await?;
         Ok(Answer { bytes: body.into(), memory })
+    }
+
+    /// Begins an answer of several parts, which take memory as they are finished.
+    pub fn gather(&self) -> Gathered<'_> {
+        Gathered::new(&self.state.memory.responses, self.viewer.organization_id)
     }
 
     /// The `$schema` of a response of this type.

@@ -1,7 +1,7 @@
 //! Operations as HTTP endpoints.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use app::Work;
+use app::{Charge, Work};
 use openapi::{Input, Operation, PathParameters, QueryParameters};
 
 use crate::call::{Call, Context};
@@ -13,17 +13,26 @@ use crate::reply::Reply;
 use crate::{body, metered, path};
 
 /// An operation and its handler. The routes do not compile while an operation of the table lacks one.
-pub(crate) trait Endpoint: Operation<Response: Send + 'static> {
+pub(crate) trait Endpoint: Operation<Body: Send + 'static, Response: Send + 'static> {
     /// Kind of work for which requests that would wait too long are refused before their bodies are read. `None`: after that.
     const WORK: Option<Work> = None;
 
     /// Carries out an admitted request. The response need not state its length; see [`crate::metered`].
     async fn handle(context: &Context, input: Input<Self>) -> Result<Self::Response, Failure>;
 
+    /// Carries out an admitted request whose response becomes a part of another answer. Returns its charge too, which the caller
+    /// keeps once that answer is complete.
+    async fn handle_charged(
+        context: &Context,
+        input: Input<Self>,
+    ) -> Result<(Self::Response, Option<Charge>), Failure> {
+        Ok((Self::handle(context, input).await?, None))
+    }
+
     /// Carries out an admitted request and serializes the response, which states its length. To be overridden by
     /// handlers that serialize without building the response.
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
-        let body = metered::serialize(Self::handle(context, input).await?).await?;
+        let body = metered::serialize(context, 0, Self::handle(context, input).await?).await?;
         context.hold(body).await
     }
 
@@ -50,7 +59,7 @@ async fn run<O: Endpoint>(mut call: Call) -> Result<Reply, Failure> {
 }
 
 /// Reads path, query and body, in this order.
-async fn read<O: Operation>(call: &mut Call) -> Result<Input<O>, Failure> {
+async fn read<O: Endpoint>(call: &mut Call) -> Result<Input<O>, Failure> {
     let values = path::values(&call.request, O::PATH, O::Path::PARAMETERS)?;
     let path = O::Path::read(values).map_err(|invalid| Failure::invalid(invalid.field, invalid.message))?;
     let query = Query::parse(call.request.query_string())?;

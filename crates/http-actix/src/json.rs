@@ -4,21 +4,36 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::call::Context;
 use crate::failure::Failure;
 
 /// Size from which serialization takes about a tenth of a millisecond and continues on another thread.
 const LARGE: usize = 64 << 10;
 
-/// Serializes a value: here if the result is small, otherwise on a blocking thread.
-pub(crate) async fn to_vec<T: Serialize + Send + 'static>(value: T) -> Result<Vec<u8>, Failure> {
+/// Serializes a value: here if the result is small, otherwise when it is the organization's turn.
+pub(crate) async fn to_vec<T: Serialize + Send + 'static>(context: &Context, value: T) -> Result<Vec<u8>, Failure> {
+    // Its length is unknown; most take few milliseconds.
+    to_vec_of(context, LARGE, value).await
+}
+
+/// As [`to_vec`], for a value of about so many bytes: very large ones give way to others.
+pub(crate) async fn to_vec_of<T: Serialize + Send + 'static>(
+    context: &Context,
+    bytes: usize,
+    value: T,
+) -> Result<Vec<u8>, Failure> {
+    match small(&value)? {
+        Some(serialized) => Ok(serialized),
+        None => context.compute(bytes, move || serde_json::to_vec(&value)).await?.map_err(Failure::internal),
+    }
+}
+
+/// Serializes a value if the result is small.
+fn small(value: &impl Serialize) -> Result<Option<Vec<u8>>, Failure> {
     let mut start = Start { bytes: Vec::with_capacity(1024), is_full: false };
-    match serde_json::to_writer(&mut start, &value) {
-        Ok(()) => Ok(start.bytes),
-        Err(_) if start.is_full => {
-            drop(start);
-            let serialized = tokio::task::spawn_blocking(move || serde_json::to_vec(&value)).await;
-            serialized.map_err(Failure::internal)?.map_err(Failure::internal)
-        }
+    match serde_json::to_writer(&mut start, value) {
+        Ok(()) => Ok(Some(start.bytes)),
+        Err(_) if start.is_full => Ok(None),
         Err(error) => Err(Failure::internal(error)),
     }
 }
@@ -49,11 +64,12 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    #[tokio::test]
-    async fn values_of_every_size_are_serialized() {
+    #[test]
+    fn only_small_values_are_serialized_here() {
         for length in [0, 1, LARGE - 3, LARGE - 2, LARGE - 1, LARGE, 3 * LARGE] {
             let text = "x".repeat(length);
-            assert_eq!(to_vec(text.clone()).await.unwrap(), serde_json::to_vec(&text).unwrap(), "{length}");
+            let whole = serde_json::to_vec(&text).unwrap();
+            assert_eq!(small(&text).unwrap(), Some(whole).filter(|whole| whole.len() <= LARGE), "{length}");
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Memory of large bodies, shared fairly between organizations.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
+mod gathered;
+mod sent;
+
 use std::time::Duration;
 
-use actix_web::body::{BodySize, MessageBody};
 use admission::{FairSemaphore, Limits, Permit};
 use bytes::Bytes;
 use model::OrganizationId;
 
-use crate::failure::Failure;
+pub(crate) use gathered::Gathered;
+pub(crate) use sent::SentInChunks;
 
-/// Part of a body that is copied at a time into the buffer of a connection.
-const CHUNK: usize = 64 << 10;
+use crate::failure::Failure;
 
 /// Limits of the memory of large bodies. Sizes are in KiB.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +49,12 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub fn new(limits: &MemoryLimits) -> Self {
+        let MemoryLimits { large_request, requests, large_response, responses, max_wait } = *limits;
+        // Clients that send or read slowly hold their memory for a while: no organization takes all. Responses are held for
+        // longer, so that the memory is left for more than two.
         Self {
-            requests: Budget::new("requests", limits.large_request, limits.requests, limits.max_wait),
-            responses: Budget::new("responses", limits.large_response, limits.responses, limits.max_wait),
+            requests: Budget::new("requests", large_request, requests, requests.div_ceil(2), max_wait),
+            responses: Budget::new("responses", large_response, responses, responses.div_ceil(4), max_wait),
         }
     }
 }
@@ -61,16 +64,16 @@ pub(crate) struct Budget {
     semaphore: FairSemaphore,
     kind: &'static str,
     large: usize,
+    /// Most that one organization holds.
+    share: u32,
     max_wait: Duration,
 }
 
 impl Budget {
-    fn new(kind: &'static str, large_kib: u32, kib: u32, max_wait: Duration) -> Self {
+    fn new(kind: &'static str, large_kib: u32, kib: u32, share: u32, max_wait: Duration) -> Self {
         count(kind, 0);
-        // Clients that read slowly hold their memory for a while: no organization takes all.
-        let per_organization = kib - kib / 2;
-        let limits = Limits { permits: kib, per_organization, max_waiting: 8, max_wait };
-        Self { semaphore: FairSemaphore::new(limits), kind, large: large_kib as usize * 1024, max_wait }
+        let limits = Limits { permits: kib, per_organization: share, max_waiting: 8, max_wait };
+        Self { semaphore: FairSemaphore::new(limits), kind, large: large_kib as usize * 1024, share, max_wait }
     }
 
     /// Returns the size up to which bodies need no permit.
@@ -83,22 +86,22 @@ impl Budget {
     /// # Errors
     /// `overloaded` if the wait is too long.
     pub async fn take(&self, organization: OrganizationId, bytes: usize) -> Result<Option<Permit>, Failure> {
-        if bytes <= self.large {
-            return Ok(None);
-        }
-        let acquired = self.semaphore.acquire(organization, weight(bytes));
+        if bytes <= self.large { Ok(None) } else { self.take_kib(organization, weight(bytes)).await.map(Some) }
+    }
+
+    async fn take_kib(&self, organization: OrganizationId, kib: u32) -> Result<Permit, Failure> {
+        let acquired = self.semaphore.acquire(organization, kib);
         let retry_after = match tokio::time::timeout(self.max_wait, acquired).await {
-            Ok(Ok(permit)) => return Ok(Some(permit)),
+            Ok(Ok(permit)) => return Ok(permit),
             Ok(Err(overloaded)) => overloaded.retry_after,
             Err(_) => self.max_wait,
         };
-        count(self.kind, 1);
-        Err(Failure::overloaded(format!("too many large {} at a time", self.kind), retry_after))
+        Err(self.refused(retry_after))
     }
 
-    /// Takes memory however long the wait is, for answers that must not be withheld.
-    pub async fn wait(&self, organization: OrganizationId, bytes: usize) -> Option<Permit> {
-        if bytes <= self.large { None } else { Some(self.semaphore.wait(organization, weight(bytes)).await) }
+    fn refused(&self, retry_after: Duration) -> Failure {
+        count(self.kind, 1);
+        Failure::overloaded(format!("too many large {} at a time", self.kind), retry_after)
     }
 }
 
@@ -124,39 +127,9 @@ impl From<Vec<u8>> for Answer {
     }
 }
 
-/// Response body that is sent in chunks, so that the buffer of its connection stays small. Its memory is free once it has
-/// been sent or its connection is closed.
-pub(crate) struct SentInChunks {
-    rest: Bytes,
-    _memory: Option<Permit>,
-}
-
-impl SentInChunks {
-    pub fn new(bytes: Bytes, memory: Option<Permit>) -> Self {
-        Self { rest: bytes, _memory: memory }
-    }
-}
-
-impl MessageBody for SentInChunks {
-    type Error = std::convert::Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.rest.len() as u64)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        if self.rest.is_empty() {
-            return Poll::Ready(None);
-        }
-        let length = self.rest.len().min(CHUNK);
-        Poll::Ready(Some(Ok(self.rest.split_to(length))))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
-    use actix_web::body::to_bytes;
     use uuid::Uuid;
 
     use super::*;
@@ -165,23 +138,16 @@ mod tests {
         OrganizationId(Uuid::from_u128(number))
     }
 
-    #[actix_web::test]
-    async fn a_body_is_sent_whole() {
-        let bytes: Bytes = (0..200_000_u32).map(|number| (number % 251) as u8).collect::<Vec<_>>().into();
-        let body = SentInChunks::new(bytes.clone(), None);
-        assert_eq!(body.size(), BodySize::Sized(200_000));
-        assert_eq!(to_bytes(body).await.unwrap(), bytes);
-    }
-
     #[tokio::test(start_paused = true)]
-    async fn one_organization_takes_half_and_waits_shortly() {
+    async fn one_organization_takes_a_quarter_and_waits_shortly() {
         let memory = Memory::new(&MemoryLimits { large_response: 1, responses: 100, ..MemoryLimits::default() });
         let responses = &memory.responses;
         assert!(responses.take(organization(1), 1024).await.unwrap().is_none(), "small bodies need no memory");
-        let held = responses.take(organization(1), 50 << 10).await.unwrap().unwrap();
+        let held = responses.take(organization(1), 25 << 10).await.unwrap().unwrap();
         let refused = responses.take(organization(1), 2 << 10).await.err().unwrap();
         assert_eq!(refused.code.as_str(), "overloaded");
-        let other = responses.take(organization(2), 50 << 10).await.unwrap();
+        let other = responses.take(organization(2), 75 << 10).await.unwrap();
+        assert!(other.is_some(), "a single body may exceed the share");
         drop(SentInChunks::new(Bytes::new(), Some(held)));
         assert!(responses.take(organization(1), 2 << 10).await.unwrap().is_some());
         drop(other);

@@ -6,28 +6,22 @@ use api_types::ResponseBody;
 use retrieval_core::shape::Length;
 use serde::Serialize;
 
+use crate::call::Context;
 use crate::failure::Failure;
 use crate::json;
 
-/// Sets `usage.bytes_returned` to the exact length of the serialized response, if the response has a usage block.
-pub(crate) fn complete<T: ResponseBody>(response: &mut T) -> Result<(), Failure> {
-    if let Some(usage) = response.usage_mut() {
-        usage.bytes_returned = 0;
-        let length = stated(length_of(response)?).bytes;
-        if let Some(usage) = response.usage_mut() {
-            usage.bytes_returned = i64::try_from(length).unwrap_or(i64::MAX);
-        }
-    }
-    Ok(())
-}
-
-/// Serializes a response; the usage block, if it has one, states the exact length of the body.
-pub(crate) async fn serialize<T: ResponseBody + Send + 'static>(mut response: T) -> Result<Vec<u8>, Failure> {
+/// Serializes a response of about so many bytes, 0 if that is unknown; the usage block, if it has one, states the exact length of
+/// the body.
+pub(crate) async fn serialize<T: ResponseBody + Send + 'static>(
+    context: &Context,
+    bytes: usize,
+    mut response: T,
+) -> Result<Vec<u8>, Failure> {
     match response.usage_mut() {
         Some(usage) => usage.bytes_returned = 0,
-        None => return json::to_vec(response).await,
+        None => return json::to_vec_of(context, bytes, response).await,
     }
-    Ok(state_length(json::to_vec(response).await?))
+    Ok(state_length(json::to_vec_of(context, bytes, response).await?))
 }
 
 /// Serializes a response whose `usage.bytes_returned` is 0, and replaces the 0 by the length of the body.

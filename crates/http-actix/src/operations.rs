@@ -31,7 +31,7 @@ pub fn create_operations_app(
         .app_data(state)
         .service(probe("/healthz").route(web::get().to(health)).route(web::head().to(health)))
         .service(probe("/readyz").route(web::get().to(readiness)).route(web::head().to(readiness)))
-        .service(probe("/metrics").route(web::get().to(metrics)))
+        .service(probe("/metrics").route(web::get().to(metrics)).route(web::head().to(metrics)))
         .default_service(web::to(unmatched::unknown_path))
 }
 
@@ -132,7 +132,11 @@ async fn metrics(request: HttpRequest, state: web::Data<State>) -> HttpResponse 
     match &state.metrics {
         Some(text) => {
             state.app.measure();
-            HttpResponse::Ok().insert_header((CONTENT_TYPE, "text/plain; version=0.0.4")).body(text())
+            let request_id = Exchange::of(&request).request_id;
+            HttpResponse::Ok()
+                .insert_header((CONTENT_TYPE, "text/plain; version=0.0.4"))
+                .insert_header(("X-Request-ID", request_id.to_string()))
+                .body(text())
         }
         None => unmatched::unknown_path(request, state).await,
     }

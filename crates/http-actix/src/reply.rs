@@ -2,7 +2,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use api_types::{ErrorCode, ErrorEnvelope, RateLimit, ResponseBody};
 use openapi::Operation;
 use serde::Serialize;
@@ -143,10 +143,7 @@ pub(crate) async fn respond_as(
         response.insert_header((LINK, format!("<{}>; rel=\"describedby\"", state.schema_url(schema))));
     }
     if let Some(rate_limit) = rate_limit {
-        response
-            .insert_header(("X-RateLimit-Limit-RPS", rate_limit.limit_rps.to_string()))
-            .insert_header(("X-RateLimit-Remaining", rate_limit.remaining.to_string()))
-            .insert_header(("X-RateLimit-Reset", rate_limit.reset_at.as_str()));
+        show_rate_limit(&mut response, rate_limit, refusal.as_ref());
     }
     if let Some(failure) = refusal {
         if failure.code.status() == 401 {
@@ -167,7 +164,7 @@ pub(crate) async fn respond_as(
         return response.insert_header(("X-Accel-Buffering", "no")).streaming(stream);
     }
     let Answer { bytes, memory } = reply.body;
-    let bytes = match gzip_if_asked(request.headers(), &bytes).await {
+    let bytes = match gzip_if_asked(request, &bytes).await {
         Some(compressed) => {
             response.insert_header((CONTENT_ENCODING, "gzip"));
             compressed.into()
@@ -175,6 +172,20 @@ pub(crate) async fn respond_as(
         None => bytes,
     };
     response.body(SentInChunks::new(bytes, memory))
+}
+
+/// Adds the headers of the rate limit. A refused credential or scope shows none, also if it was refused after admission. Where a
+/// client has to wait for another limit, no requests are left, as for this one.
+fn show_rate_limit(response: &mut HttpResponseBuilder, rate_limit: &RateLimit, refusal: Option<&Failure>) {
+    let remaining = match refusal.map(|failure| failure.code.status()) {
+        Some(401 | 403) => return,
+        Some(429) => 0,
+        _ => rate_limit.remaining,
+    };
+    response
+        .insert_header(("X-RateLimit-Limit-RPS", rate_limit.limit_rps.to_string()))
+        .insert_header(("X-RateLimit-Remaining", remaining.to_string()))
+        .insert_header(("X-RateLimit-Reset", rate_limit.reset_at.as_str()));
 }
 
 /// Logs a failure with its cause. The span of the request has its id. Bodies and tokens are never logged.

@@ -14,9 +14,11 @@ use research::Research;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::handlers::mcp;
+use crate::handlers::unmatched::UNMATCHED;
 use crate::listener::{ListenerOptions, listen};
 use crate::{Options, State, create_app, create_operations_app};
-use crate::{rejections, request_metrics, warning_metrics};
+use crate::{compat, rejections, request_metrics, warning_metrics};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
 /// with searches.
@@ -65,7 +67,8 @@ pub fn serve(
         0 => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
         configured => configured,
     };
-    request_metrics::register();
+    let served = compat::names().into_iter().chain([mcp::NAME]);
+    request_metrics::register(served, UNMATCHED);
     rejections::register();
     warning_metrics::register();
     let state = web::Data::new(State::new(app, research, limiter, options));

@@ -1,5 +1,7 @@
 //! Public static files: descriptions and pages that change only with the program.
 
+use std::sync::OnceLock;
+
 use actix_web::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, EntityTag, Header, IfNoneMatch,
     VARY,
@@ -8,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::compression::gzip_if_asked;
+use crate::compression::{gzip_if_asked, is_asked};
 use crate::exchange::Exchange;
 use crate::memory::SentInChunks;
 
@@ -17,6 +19,8 @@ pub(crate) struct StaticFile {
     content_type: &'static str,
     etag: EntityTag,
     body: Bytes,
+    /// The compressed body, once a client has asked for it.
+    compressed: OnceLock<Bytes>,
 }
 
 impl StaticFile {
@@ -24,7 +28,7 @@ impl StaticFile {
         let body = body.into();
         // Weak (RFC 9110, 8.8.1), because the compressed body has the same tag.
         let etag = EntityTag::new_weak(Uuid::new_v5(&Uuid::NAMESPACE_OID, &body).simple().to_string());
-        StaticFile { content_type, etag, body }
+        StaticFile { content_type, etag, body, compressed: OnceLock::new() }
     }
 
     /// Returns the file, or 304 if the client's copy is current.
@@ -56,9 +60,24 @@ impl StaticFile {
             return response.finish();
         }
         response.insert_header((CONTENT_TYPE, self.content_type));
-        match gzip_if_asked(request.headers(), &self.body).await {
-            Some(compressed) => response.insert_header((CONTENT_ENCODING, "gzip")).body(compressed),
-            None => response.body(SentInChunks::new(self.body.clone(), None)),
+        let body = match self.compressed(request).await {
+            Some(compressed) => {
+                response.insert_header((CONTENT_ENCODING, "gzip"));
+                compressed
+            }
+            None => self.body.clone(),
+        };
+        response.body(SentInChunks::new(body, None))
+    }
+
+    /// Returns the compressed body for a client that asks for it. It is compressed once: nobody needs a credential to ask.
+    async fn compressed(&self, request: &HttpRequest) -> Option<Bytes> {
+        match self.compressed.get() {
+            Some(compressed) => is_asked(request, &self.body).then(|| compressed.clone()),
+            None => {
+                let compressed = Bytes::from(gzip_if_asked(request, &self.body).await?);
+                Some(self.compressed.get_or_init(|| compressed).clone())
+            }
         }
     }
 }

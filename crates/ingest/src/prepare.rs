@@ -67,7 +67,8 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     let markdown = strip_nul(content.markdown);
     let content_digest = digest(&markdown);
     let capture_id = CaptureId(Uuid::now_v7());
-    let language = content.language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
+    let language = content.language.map(|code| analysis::canonical_code(&code));
+    let language = language.or_else(|| analysis::detect(&markdown).map(|language| language.code().to_owned()));
     let page_starts: Vec<usize> = content.page_starts.iter().map(|start| *start as usize).collect();
     let passages: Vec<Passage> = passages::split_pages(&markdown, &page_starts)
         .into_iter()
@@ -128,6 +129,30 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
     }
 }
 
+/// Converts a stored passage to the span that it is ranked by: the label of its pages is no heading of the document.
+pub fn ranked_span(passage: &Passage) -> PassageSpan {
+    let mut span = span(passage);
+    if span.section_path.first().is_some_and(|heading| is_page_label(heading)) {
+        span.section_path.remove(0);
+        span.section_heading = span.section_path.last().cloned();
+    }
+    span
+}
+
+/// Returns the name of a file without its extension.
+pub fn stem(name: &str) -> &str {
+    match name.rfind('.') {
+        Some(0) | None => name,
+        Some(dot) => &name[..dot],
+    }
+}
+
+/// Returns the name of a file whose title is another; `None` for a page.
+pub fn name_beside_title(canonical_url: &str, title: Option<&str>) -> Option<String> {
+    let (_, name) = url::parse_workspace_url(canonical_url)?;
+    (title != Some(stem(&name))).then_some(name)
+}
+
 /// Converts a stored passage to the span that it was made from.
 pub fn span(passage: &Passage) -> PassageSpan {
     PassageSpan {
@@ -161,6 +186,13 @@ pub fn divide(content: String, passages: &[Passage], language: Option<&str>) -> 
 fn page_label(text: &str, start: usize, page_starts: &[usize]) -> Option<String> {
     let (first, last) = passages::pages_of(text, start, page_starts)?;
     Some(if first == last { format!("Page {first}") } else { format!("Pages {first}-{last}") })
+}
+
+fn is_page_label(heading: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let pages = heading.strip_prefix("Pages ").and_then(|pages| pages.split_once('-'));
+    pages.is_some_and(|(first, last)| is_number(first) && is_number(last))
+        || heading.strip_prefix("Page ").is_some_and(is_number)
 }
 
 /// Returns `sha256:` and the hexadecimal digest of the text.

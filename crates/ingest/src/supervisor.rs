@@ -54,7 +54,7 @@ impl Supervisor {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        metrics::counter!(PANICS, "task" => name).increment(0);
+        count_panics(name, 0);
         let supervisor = self.clone();
         let slot = {
             let mut tasks = self.lock();
@@ -106,9 +106,14 @@ impl Supervisor {
 /// Logs and counts a panic of a background task, caught by the supervisor or by the task itself. Returns its message.
 pub fn report_panic(task: &'static str, panic: &(dyn Any + Send)) -> String {
     let message = panic_message(panic);
-    metrics::counter!(PANICS, "task" => task).increment(1);
+    count_panics(task, 1);
     tracing::error!(task, panic = message, "a background task panicked");
     message
+}
+
+/// Counts panics. A count of 0 makes the counter known to the first scrape, also of a process that does not have the task.
+pub fn count_panics(task: &'static str, panics: u64) {
+    metrics::counter!(PANICS, "task" => task).increment(panics);
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

@@ -3,9 +3,13 @@
 //! A stored vector counts only for the capture, the version and the texts beside the content that it was computed from, so it
 //! is never stale.
 
+use std::borrow::Cow;
+
 use docstore::{Capture, Document, DocumentToRank, StoreError, StoredTermVector};
 use model::{CaptureId, DocId};
 use retrieval_core::rerank::{DocumentText, TERMS_VERSION, TermVector};
+
+use crate::prepare::name_beside_title;
 
 /// Bytes at the beginning of a content whose terms are stored. Searches analyse at least as much, so that later ones that read
 /// a little more find it analysed.
@@ -14,27 +18,48 @@ pub const STORED_BYTES: usize = 64 * 1024;
 /// Version of stored vectors as the database has it.
 pub const VERSION: i32 = TERMS_VERSION.cast_signed();
 
-/// Returns the texts of a document beside its content.
-pub fn text_beside<'a>(
-    title: Option<&'a str>,
-    description: Option<&'a str>,
+/// Texts of a document beside its content.
+pub struct TextBeside<'a> {
+    title: &'a str,
+    /// Description, and the name of a file with another title.
+    description: Cow<'a, str>,
     language: Option<&'a str>,
-) -> DocumentText<'a> {
-    DocumentText {
-        title: title.unwrap_or_default(),
-        description: description.unwrap_or_default(),
-        language,
-        ..DocumentText::default()
+}
+
+impl<'a> TextBeside<'a> {
+    pub fn of(document: &'a Document) -> Self {
+        let Document { canonical_url, title, description, language, .. } = document;
+        Self::new(canonical_url, title.as_deref(), description.as_deref(), language.as_deref())
+    }
+
+    fn new(
+        canonical_url: &str,
+        title: Option<&'a str>,
+        description: Option<&'a str>,
+        language: Option<&'a str>,
+    ) -> Self {
+        let described = description.unwrap_or_default();
+        let description = match name_beside_title(canonical_url, title) {
+            Some(name) => Cow::Owned(format!("{described}\n{name}")),
+            None => Cow::Borrowed(described),
+        };
+        Self { title: title.unwrap_or_default(), description, language }
+    }
+
+    /// Returns the texts, without a content.
+    pub fn text(&self) -> DocumentText<'_> {
+        let Self { title, description, language } = self;
+        DocumentText { title, description, language: *language, ..DocumentText::default() }
+    }
+
+    /// Returns the key that the database keeps with a vector.
+    pub fn key(&self) -> i64 {
+        text_key(&self.text())
     }
 }
 
-/// Returns the texts of a document beside its content.
-pub fn text_of(document: &Document) -> DocumentText<'_> {
-    text_beside(document.title.as_deref(), document.description.as_deref(), document.language.as_deref())
-}
-
 /// Returns the key that the database keeps with a vector.
-pub fn text_key(text: &DocumentText<'_>) -> i64 {
+fn text_key(text: &DocumentText<'_>) -> i64 {
     text.key().cast_signed()
 }
 
@@ -50,9 +75,9 @@ pub fn report_unstored(error: &StoreError) {
 
 /// Decodes the stored vector of a document. `None` if there is none that fits, or if it is damaged.
 pub fn decode(found: &DocumentToRank) -> Option<TermVector> {
-    let DocumentToRank { title, description, language, terms, .. } = found;
-    let text = text_beside(title.as_deref(), description.as_deref(), language.as_deref());
-    let stored = terms.as_ref().filter(|stored| stored.text_key == text_key(&text))?;
+    let DocumentToRank { canonical_url, title, description, language, terms, .. } = found;
+    let text = TextBeside::new(canonical_url, title.as_deref(), description.as_deref(), language.as_deref());
+    let stored = terms.as_ref().filter(|stored| stored.text_key == text.key())?;
     TermVector::from_bytes(&stored.terms)
 }
 

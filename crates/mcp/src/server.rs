@@ -37,6 +37,13 @@ impl Response {
         Self { id: request.id, outcome: Err(error), stateless, accepted: false, failure: None }
     }
 
+    /// Replaces the result of a tool by a failure to return it.
+    pub fn failed(self, failure: Failure) -> Self {
+        let result = failed(&failure);
+        let result = if self.stateless { completed(result) } else { result };
+        Self { outcome: Ok(result), failure: Some(failure), ..self }
+    }
+
     /// The JSON-RPC message.
     pub fn body(&self) -> Value {
         match &self.outcome {
@@ -132,21 +139,30 @@ impl Server {
             RpcError::new(code::INVALID_PARAMS, format!("unknown tool `{name}`"))
         })?;
         let arguments = params.remove("arguments").filter(|given| !given.is_null()).unwrap_or_else(|| json!({}));
-        let (text, structured) = match calls::run(tool, &self.toolset, arguments, backend).await {
-            Ok(answer) => (answer.text, Some(answer.structured)),
-            Err(failed) => {
-                let text = json!({"error": failed.error}).to_string();
-                *failure = Some(failed);
-                // The error stands in the text alone: clients hold structured content against the schema of results.
-                (text, None)
+        match calls::run(tool, &self.toolset, arguments, backend).await {
+            Ok(answer) => {
+                let mut result = result(&answer.text, false);
+                result["structuredContent"] = answer.structured;
+                Ok(result)
             }
-        };
-        let mut result = json!({"content": [{"type": "text", "text": text}], "isError": structured.is_none()});
-        if let Some(structured) = structured {
-            result["structuredContent"] = structured;
+            Err(error) => {
+                let result = failed(&error);
+                *failure = Some(error);
+                Ok(result)
+            }
         }
-        Ok(result)
     }
+}
+
+/// Returns the result of a tool with its text alone.
+fn result(text: &str, is_error: bool) -> Value {
+    json!({"content": [{"type": "text", "text": text}], "isError": is_error})
+}
+
+/// Returns the result of a tool that failed. The error stands in the text alone: clients hold structured content against the schema
+/// of results.
+fn failed(failure: &Failure) -> Value {
+    result(&json!({"error": failure.error}).to_string(), true)
 }
 
 /// Fields of every request of the stateless revision (2026-07-28, "Per-request protocol fields").

@@ -4,6 +4,7 @@ pub mod engine;
 mod runner;
 mod runs;
 
+pub use runner::register_metrics;
 pub use runs::{
     CreatedRun, Follower, ListQuery, NewRun, NewWebhook, Options, Parts, PlanEntry, Progress, Research, RunError,
     RunEvent, RunView, RunsPage, WebhookView,

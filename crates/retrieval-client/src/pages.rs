@@ -85,6 +85,9 @@ impl DocumentPages {
         self.request.doc_id = Some(first.doc.doc_id.to_string());
         self.request.canonical_url = None;
         self.request.include = Some(vec![Section::Content]);
+        // The first page decided how fresh the content is. Fetching it again could only replace the capture.
+        self.request.max_age_seconds = None;
+        self.request.cache_only = true;
     }
 
     fn check(&self, answer: &DocumentResponse) -> Result<(), Error> {

@@ -6,6 +6,12 @@
 /// Bytes counted at once before the offset is located byte by byte.
 const BLOCK: usize = 1024;
 
+/// Matches the letters of Chinese and Japanese, which are written without spaces between words. Other such scripts (Thai,
+/// Khmer, ...) join marks to letters, and end at spaces only.
+pub(crate) fn is_unspaced(character: char) -> bool {
+    matches!(u32::from(character), 0x3001..=0x3002 | 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
+}
+
 /// Counts the characters of `content`.
 pub fn count(content: &str) -> usize {
     content.as_bytes().chunks(BLOCK).map(starts).sum()

@@ -9,11 +9,11 @@
 //! components, and with random ones. ADR 0014 has the figures.
 
 /// Name of the fusion in the version of the ranker; changes with every change of an order.
-pub const FUSION_VERSION: &str = "fusion_v2";
+pub const FUSION_VERSION: &str = "fusion_v3";
 
 /// Lexical results that are compared.
 const COMPARED: usize = 10;
-/// Mean of `-ln p` by chance. It would be 1 if the places behind the list were known.
+/// Mean of `-ln p` by chance in a list of some documents. It would be 1 if the places behind the list were known.
 const CHANCE: f64 = 0.8;
 /// Agreement, from 0 by chance to 1 if all compared results are the nearest document, up to which the model has no weight.
 const LEAST: f64 = 0.13;
@@ -27,20 +27,27 @@ const PRIOR: (f64, f64) = (3.0, 0.35);
 /// Returns the weight of the nearest document, relative to the best lexical score, from 0 to 0.5.
 ///
 /// `places` are those of the lexical results, best first, among the documents nearest to the query, from 0; `None` for a result
-/// that is not among the `listed` nearest. `documents` is the size of the collection.
+/// that is not among the `listed` nearest. `documents` is the number of documents that could be listed: those that meet the filters.
 pub fn weight(places: impl Iterator<Item = Option<usize>>, listed: usize, documents: u64) -> f64 {
+    // If all documents are listed, a result that is not has no vectors, and says nothing about the model.
+    let is_all = documents <= listed as u64;
     let documents = (documents as f64).max(listed as f64).max(2.0);
     // A result that is not listed is somewhere behind.
     let unlisted = ((listed as f64 + documents) / 2.0 / documents).min(1.0);
     let (mut count, mut sum) = (0.0, 0.0);
-    for place in places.take(COMPARED) {
+    for place in places.take(COMPARED).filter(|place| place.is_some() || !is_all) {
         let share = place.map_or(unlisted, |place| (place as f64 + 1.0) / documents);
         sum -= share.min(1.0).ln();
         count += 1.0;
     }
-    let range = (documents.ln() - CHANCE).max(f64::EPSILON);
-    let measured = (sum - count * CHANCE) / range;
-    let agreement = (measured + PRIOR.0 * PRIOR.1) / (count + PRIOR.0);
+    // Of all documents: the mean over all places, `ln n - ln(n!) / n`, by Stirling's formula.
+    let chance = if is_all { 1.0 - (std::f64::consts::TAU * documents).ln() / (2.0 * documents) } else { CHANCE };
+    let range = (documents.ln() - chance).max(f64::EPSILON);
+    // The mean over most of the documents is near that over all of them, whatever the model: the correction for samples of finite
+    // populations.
+    let informative = 1.0 - (count / documents).min(1.0);
+    let measured = informative * (sum - count * chance) / range;
+    let agreement = (measured + PRIOR.0 * PRIOR.1) / (informative * count + PRIOR.0);
     FULL_WEIGHT * ((agreement - LEAST) / (MOST - LEAST)).clamp(0.0, 1.0)
 }
 
@@ -77,6 +84,23 @@ mod tests {
                 (0..10).map(|i| i * step + step / 2).map(|at| (at < 50).then_some(at as usize)).collect();
             assert!(weight_of(&places, 50, documents) < 0.05, "{documents}");
         }
+    }
+
+    #[test]
+    fn small_populations_are_not_mistaken_for_agreement() {
+        // Ten of the places by chance, spread evenly over all documents.
+        let spread = |documents: usize| (0..10).map(move |i| Some((i * documents + documents / 2) / 10));
+        for documents in [20, 30, 60, 99] {
+            let weight = weight(spread(documents), documents, documents as u64);
+            assert!(weight < 0.05, "{documents}: {weight}");
+        }
+        let all: Vec<_> = (0..10).map(Some).collect();
+        let [none, good] = [(&[][..], 10), (&all[..2], 10)].map(|(places, documents)| weight_of(places, documents, 10));
+        assert!((weight_of(&all, 10, 10) - none).abs() < 1e-9, "the words match everything: nothing is known");
+        assert!(good > none + 0.05, "{good} {none}");
+        // The second of three documents is about what chance gives.
+        assert!((0.05..none).contains(&weight_of(&[Some(1)], 3, 3)));
+        assert_eq!(weight_of(&[None, Some(0), None], 10, 10), weight_of(&[Some(0)], 10, 10), "no vectors");
     }
 
     #[test]

@@ -190,7 +190,7 @@ fn truncate_window(text: &str, window: Range<usize>, max_chars: usize) -> Range<
     if next.is_some_and(|next| !next.is_whitespace()) {
         // Inside a word, or in a text without spaces.
         let word = cut.rfind(char::is_whitespace).map_or(cut, |at| &cut[at..]);
-        let spaced = word.len() < cut.len() && word.trim_start().starts_with(|first: char| first.is_ascii());
+        let spaced = word.len() < cut.len() && !cut.ends_with(chars::is_unspaced);
         if spaced {
             end = cut.len() - word.len();
         } else {
@@ -222,6 +222,14 @@ mod tests {
     const TEXT: &str = "# Pump manual\n\nThe pump came to market in 1985. It has seen many owners.\n\n\
         Its bearing takes NLGI 2 grease. Use no other\ngrease, or the bearing wears out. Call us for help.\n\n\
         ```\ncode()\n```\n\n| part | price |\n|---|---|\n| bearing | 12 |\n";
+
+    #[test]
+    fn words_of_other_alphabets_are_not_cut() {
+        let text = "Правила внутреннего распорядка действуют для всех сотрудников и посетителей музея ".repeat(6);
+        let snippet = snippet("билет", &text, 100);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(snippet.split_whitespace().all(|word| words.contains(&word)), "{snippet}");
+    }
 
     #[test]
     fn whole_sentences_around_the_matches_are_shown() {

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::io;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ struct Seen {
     taken: Contents,
     /// Contents that differ from those, at the last look.
     changed: Option<Contents>,
-    /// True once a look has reported that `changed` is broken.
+    /// True once a look has reported that `changed` is broken, or that the files cannot be read.
     reported: bool,
 }
 
@@ -72,10 +73,10 @@ impl ServerTls {
         let mut seen = self.lock();
         let contents = match read {
             Ok(contents) => contents,
-            Err(_) if seen.reported => return Ok(Reload::Unchanged),
             Err(error) => {
-                seen.reported = true;
-                return Err(error);
+                // Files that return count as a change, whatever was found before.
+                seen.changed = None;
+                return if mem::replace(&mut seen.reported, true) { Ok(Reload::Unchanged) } else { Err(error) };
             }
         };
         if contents == seen.taken {

@@ -10,13 +10,14 @@ use crate::{ENVIRONMENT_PREFIX, SettingsError};
 const PROJECT_PREFIX: &str = "RETRIEVAL_";
 
 /// Variables of the project's other programs: the `retrieval` command line, tests and checks.
-const OTHER_PROGRAMS: [&str; 8] = [
+const OTHER_PROGRAMS: [&str; 9] = [
     "RETRIEVAL_API_KEY",
     "RETRIEVAL_BASE_URL",
     "RETRIEVAL_BIN",
     "RETRIEVAL_CONFIG",
     "RETRIEVAL_NOT_CHECKED",
     "RETRIEVAL_SERVER_BIN",
+    "RETRIEVAL_SERVER_OLD_BIN",
     "RETRIEVAL_SESSION_ID",
     "RETRIEVAL_WORKSPACE_ID",
 ];

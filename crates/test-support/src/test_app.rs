@@ -130,7 +130,7 @@ impl TestApp {
             engine: setup.retrieval.then(|| Arc::clone(&engine) as Arc<dyn SearchEngine>),
             feeder: setup.retrieval.then(|| Arc::clone(&feeder)),
             runner: Some(Arc::clone(&runner)),
-            pages: Arc::new(pages(&store, setup.failure_ttl, Arc::clone(&clock))),
+            pages: Arc::new(pages(&store, setup.failure_ttl, &setup.free_space, Arc::clone(&clock))),
             second_stage: setup.second_stage,
             embedder: setup.embedder.clone(),
             web: setup.web,
@@ -214,7 +214,8 @@ fn webhooks() -> Sender {
 }
 
 /// Reads pages of sites on loopback, without robots.txt and pauses between requests.
-fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> PageReader {
+fn pages(store: &Docstore, failure_ttl: Duration, free_space: &Arc<FreeSpace>, clock: Arc<dyn Clock>) -> PageReader {
+    let free_space = Arc::clone(free_space);
     let fetcher = Fetcher::new(FetcherOptions {
         respect_robots: false,
         allow_networks: vec!["127.0.0.0/8".parse().unwrap()],
@@ -223,6 +224,8 @@ fn pages(store: &Docstore, failure_ttl: Duration, clock: Arc<dyn Clock>) -> Page
     });
     let options = PageReaderOptions {
         compute: Compute::interactive(2),
+        long_compute: Compute::background(1),
+        is_full: Arc::new(move || free_space.is_low()),
         scripted: Scripted::default(),
         extract_timeout: Duration::from_secs(10),
         failure_ttl,

@@ -81,8 +81,7 @@ impl WebProvider for Brave {
         parameters.extend(country.as_deref().map(|country| ("country", country)));
         parameters.extend(language.map(|language| ("search_lang", language)));
         parameters.extend(freshness.as_deref().map(|freshness| ("freshness", freshness)));
-        let applied =
-            Applied { country: country.is_some(), language: language.is_some(), published: freshness.is_some() };
+        let applied = Applied { country: country.is_some(), language: language.is_some() };
         response(&self.endpoint.get(&parameters).await?, applied)
     }
 }

@@ -91,7 +91,7 @@ impl WebProvider for Mapped {
                 self.endpoint.post(&parameters, &body).await?
             }
         };
-        let applied = Applied { country: country.is_some(), language: language.is_some(), published: false };
+        let applied = Applied { country: country.is_some(), language: language.is_some() };
         options.mapping.response(&answer, applied)
     }
 }

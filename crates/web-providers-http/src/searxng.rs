@@ -19,8 +19,6 @@ const RANGES: [(Duration, &str); 4] = [
     (Duration::from_hours(31 * 24 + 1), "month"),
     (Duration::from_hours(365 * 24 + 1), "year"),
 ];
-/// Time by which a range may exceed the time asked for and still count as the same.
-const TOLERANCE: Duration = Duration::from_hours(2);
 
 #[derive(Clone, Debug)]
 pub struct SearxngOptions {
@@ -67,12 +65,8 @@ impl WebProvider for Searxng {
         let range = query.published_after.and_then(|after| range(now.since(after)));
         let mut parameters = vec![("q", text.as_str()), ("format", "json")];
         parameters.extend(locale.as_deref().map(|locale| ("language", locale)));
-        parameters.extend(range.map(|(name, _)| ("time_range", name)));
-        let applied = Applied {
-            country: locale.is_some() && query.country.is_some(),
-            language: locale.is_some(),
-            published: query.published_before.is_none() && range.is_some_and(|(_, is_exact)| is_exact),
-        };
+        parameters.extend(range.map(|name| ("time_range", name)));
+        let applied = Applied { country: locale.is_some() && query.country.is_some(), language: locale.is_some() };
         response(&self.endpoint.get(&parameters).await?, applied)
     }
 }
@@ -86,10 +80,9 @@ fn locale(query: &WebQuery) -> Option<String> {
     })
 }
 
-/// Returns the shortest range that covers the time, and true if it is hardly longer. `None` if all are shorter.
-fn range(age: Duration) -> Option<(&'static str, bool)> {
-    let (length, name) = RANGES.into_iter().find(|(length, _)| age <= *length)?;
-    Some((name, age + TOLERANCE >= length))
+/// Returns the shortest range that covers the time. `None` if all are shorter.
+fn range(age: Duration) -> Option<&'static str> {
+    RANGES.into_iter().find(|(length, _)| age <= *length).map(|(_, name)| name)
 }
 
 fn response(answer: &Value, applied: Applied) -> Result<WebResponse, ProviderError> {
@@ -116,9 +109,9 @@ mod tests {
     #[test]
     fn shortest_range_covers_the_time() {
         let days = |days: u64| range(Duration::from_hours(24 * days));
-        assert_eq!((days(0), days(1)), (Some(("day", false)), Some(("day", true))));
-        assert_eq!((days(2), days(7), days(6)), (Some(("week", false)), Some(("week", true)), Some(("week", false))));
-        assert_eq!((days(10), days(31)), (Some(("month", false)), Some(("month", true))));
-        assert_eq!((days(100), days(365), days(400)), (Some(("year", false)), Some(("year", true)), None));
+        assert_eq!((days(0), days(1)), (Some("day"), Some("day")));
+        assert_eq!((days(2), days(7)), (Some("week"), Some("week")));
+        assert_eq!((days(10), days(31)), (Some("month"), Some("month")));
+        assert_eq!((days(100), days(365), days(400)), (Some("year"), Some("year"), None));
     }
 }

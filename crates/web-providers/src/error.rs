@@ -21,6 +21,10 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
+    /// All reasons.
+    pub const REASONS: [&str; 6] =
+        ["timeout", "unreachable", "rate_limited", "refused", "http_status", "invalid_response"];
+
     /// Returns a stable snake_case name, for warnings and metrics.
     pub fn reason(&self) -> &'static str {
         match self {
@@ -31,5 +35,23 @@ impl ProviderError {
             ProviderError::Status(_) => "http_status",
             ProviderError::InvalidResponse(_) => "invalid_response",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_listed() {
+        let errors = [
+            ProviderError::Timeout,
+            ProviderError::Unreachable(Arc::new(std::io::Error::other("gone"))),
+            ProviderError::RateLimited { retry_after: None },
+            ProviderError::Refused { status: 401, hint: "look" },
+            ProviderError::Status(500),
+            ProviderError::InvalidResponse("text".to_owned()),
+        ];
+        assert_eq!(errors.map(|error| error.reason()), ProviderError::REASONS);
     }
 }

@@ -47,12 +47,12 @@ impl WebResult {
     }
 }
 
-/// Filters that a provider applied itself: results whose value is unknown pass them.
+/// Filters that a provider applied itself: results whose value is unknown pass them. That of publication times is not among them,
+/// because only known times pass it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Applied {
     pub country: bool,
     pub language: bool,
-    pub published: bool,
 }
 
 /// Answer of a provider.

@@ -41,6 +41,7 @@ pub(crate) struct Attempt<'a> {
     pub url: &'a str,
     pub secrets: &'a [&'a str],
     pub delivery_id: DeliveryId,
+    pub trace: &'a TraceContext,
     pub body: &'a str,
     pub now: Timestamp,
 }
@@ -68,15 +69,13 @@ impl Sender {
 
     /// Makes one attempt. Any 2xx status is a success; redirects are not followed.
     pub(crate) async fn send(&self, attempt: Attempt<'_>) -> Result<(), SendError> {
-        let Attempt { url, secrets, delivery_id, body, now } = attempt;
+        let Attempt { url, secrets, delivery_id, trace, body, now } = attempt;
         let (id, timestamp) = (delivery_id.to_string(), (now.as_millis() / 1_000).to_string());
         let signature = sign(secrets.iter().copied(), &id, &timestamp, body.as_bytes());
         let mut headers = vec![(ID, id.as_str()), (TIMESTAMP, timestamp.as_str()), (SIGNATURE, signature.as_str())];
-        // All attempts of a delivery are one trace.
-        let trace = TraceContext::start(delivery_id.0);
         let context: Vec<_> = trace.headers().collect();
         headers.extend(context.iter().map(|(name, value)| (*name, value.as_str())));
-        let span = ActiveSpan::of(&trace, "webhook delivery", SpanKind::Client);
+        let span = ActiveSpan::of(trace, "webhook delivery", SpanKind::Client);
         match span.try_around(self.poster.post_json(url, &headers, body.as_bytes().to_vec())).await {
             Ok(reply) if (200..300).contains(&reply.status) => Ok(()),
             Ok(reply) => Err(SendError {
@@ -94,6 +93,7 @@ impl Sender {
 fn shown(error: &FetchError) -> String {
     match error {
         FetchError::Dns | FetchError::RefusedAddress => "the target is unreachable".to_owned(),
+        FetchError::Overloaded { .. } => "the service is too busy to send".to_owned(),
         other => other.to_string(),
     }
 }

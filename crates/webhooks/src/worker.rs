@@ -5,6 +5,8 @@ use docstore::{ClaimedDelivery, Docstore, StoreError, Webhook};
 use model::{Clock, Timestamp};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use trace_context::TraceContext;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::schedule::{self, FailedAttempt};
@@ -38,9 +40,13 @@ pub struct Worker {
 const DELIVERED: &str = "delivered";
 const FAILED: &str = "failed";
 
+/// Makes the counters known to the first scrape.
+pub fn register_metrics() {
+    [DELIVERED, FAILED].into_iter().for_each(|outcome| count(outcome, 0));
+}
+
 impl Worker {
     pub fn new(store: Docstore, sender: Arc<Sender>, clock: Arc<dyn Clock>, options: WorkerOptions) -> Self {
-        [DELIVERED, FAILED].into_iter().for_each(|outcome| count(outcome, 0));
         Self { store, sender, clock, options, owner: Uuid::new_v4().to_string() }
     }
 
@@ -49,8 +55,12 @@ impl Worker {
         let mut sending = JoinSet::new();
         while !stop.is_cancelled() {
             for claimed in self.claim(CONCURRENT - sending.len()).await {
-                let worker = Arc::clone(&self);
-                sending.spawn(async move { worker.deliver(claimed).await });
+                let (worker, delivery_id) = (Arc::clone(&self), claimed.delivery.delivery_id);
+                // All attempts of a delivery are one trace.
+                let trace = TraceContext::start(delivery_id.0);
+                // At the highest level, so that a filter which permits a line permits its span, too.
+                let log = tracing::error_span!("webhook_delivery", %delivery_id, trace_id = %trace.trace_id());
+                sending.spawn(async move { worker.deliver(claimed, &trace).await }.instrument(log));
             }
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -75,8 +85,8 @@ impl Worker {
         })
     }
 
-    async fn deliver(&self, claimed: ClaimedDelivery) {
-        if let Err(error) = self.attempt(&claimed).await {
+    async fn deliver(&self, claimed: ClaimedDelivery, trace: &TraceContext) {
+        if let Err(error) = self.attempt(&claimed, trace).await {
             // The lease expires, and the delivery is repeated.
             let delivery_id = claimed.delivery.delivery_id;
             tracing::warn!(%delivery_id, error = &error as &dyn std::error::Error, "recording a webhook delivery failed");
@@ -84,7 +94,7 @@ impl Worker {
     }
 
     /// Makes one attempt and records its outcome.
-    async fn attempt(&self, claimed: &ClaimedDelivery) -> Result<(), StoreError> {
+    async fn attempt(&self, claimed: &ClaimedDelivery, trace: &TraceContext) -> Result<(), StoreError> {
         let ClaimedDelivery { delivery, webhook } = claimed;
         let (delivery_id, webhook_id) = (delivery.delivery_id, delivery.webhook_id);
         let now = self.clock.now();
@@ -92,7 +102,7 @@ impl Worker {
             Some(webhook) => (webhook.url.as_str(), secrets(webhook, now)),
             None => (delivery.url.as_deref().unwrap_or_default(), delivery.secret.as_deref().into_iter().collect()),
         };
-        let attempt = Attempt { url, secrets: &secrets, delivery_id, body: &delivery.payload, now };
+        let attempt = Attempt { url, secrets: &secrets, delivery_id, trace, body: &delivery.payload, now };
         let Err(error) = self.sender.send(attempt).await else {
             count(DELIVERED, 1);
             self.store.complete_delivery(delivery_id, webhook_id, self.owner.clone()).await?;

@@ -20,12 +20,13 @@ use std::process::{ExitCode, Stdio};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Folder or file of acceptance tests (pytest, httpx) [default: contract, MCP and programs only]
+    /// Folder or file of acceptance tests (pytest, httpx), which are not part of this repository [default: contract, MCP and
+    /// programs only]
     path: Option<PathBuf>,
-    /// Run the acceptance tests on a private PostgreSQL instead of SQLite
+    /// Run the acceptance tests of PATH on a private PostgreSQL instead of SQLite
     #[arg(long, requires = "path")]
     postgres: bool,
-    /// Run the acceptance tests on the embedded backends, PostgreSQL with Redis, Meilisearch, Qdrant, an external S3
+    /// Run the acceptance tests of PATH on the embedded backends, PostgreSQL with Redis, Meilisearch, Qdrant, an external S3
     /// store, and all of these together but Qdrant. Starts those that are installed
     #[arg(long, requires = "path", conflicts_with = "postgres")]
     services: bool,

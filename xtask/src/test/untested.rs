@@ -10,13 +10,22 @@ const BY_HAND: &[(&str, &str)] = &[
     ("speed and size", "cargo xtask bench"),
 ];
 
+/// Tests of upgrades, and the variable that names the program of an older release. Without it they end at once.
+const UPGRADES: &str = "instances of an older release beside this one";
+const OLD_PROGRAM: &str = "RETRIEVAL_SERVER_OLD_BIN";
+
 /// Returns a line for each check that this run leaves out. Those by hand are of interest to continuous integration only.
 pub fn lines(in_ci: bool) -> Vec<String> {
-    of(std::env::var(VARIABLE).unwrap_or_default().as_str(), in_ci)
+    let has_old_program = std::env::var_os(OLD_PROGRAM).is_some_and(|path| !path.is_empty());
+    of(std::env::var(VARIABLE).unwrap_or_default().as_str(), has_old_program, in_ci)
 }
 
-fn of(not_checked: &str, in_ci: bool) -> Vec<String> {
-    let by_hand = BY_HAND.iter().filter(|_| in_ci).map(|(what, command)| format!("NOT tested: {what} (`{command}`)"));
+fn of(not_checked: &str, has_old_program: bool, in_ci: bool) -> Vec<String> {
+    let by_hand = BY_HAND.iter().map(|(what, command)| format!("NOT tested: {what} (`{command}`)"));
+    let upgrades = (!has_old_program).then(|| {
+        format!("NOT tested: {UPGRADES} (`{OLD_PROGRAM}=FILE cargo xtask test -p retrieval-server upgrades`)")
+    });
+    let by_hand = by_hand.chain(upgrades).filter(|_| in_ci);
     let named = not_checked.lines().map(str::trim).filter(|line| !line.is_empty());
     by_hand.chain(named.map(|line| format!("NOT checked: {line}"))).collect()
 }
@@ -27,14 +36,24 @@ mod tests {
 
     #[test]
     fn checks_that_could_not_run_are_named() {
-        assert_eq!(of("licences\n\n advisories \n", false), ["NOT checked: licences", "NOT checked: advisories"]);
-        assert_eq!(of("", false), Vec::<String>::new());
+        assert_eq!(
+            of("licences\n\n advisories \n", false, false),
+            ["NOT checked: licences", "NOT checked: advisories"]
+        );
+        assert_eq!(of("", false, false), Vec::<String>::new());
     }
 
     #[test]
     fn continuous_integration_names_the_checks_by_hand() {
-        let lines = of("", true);
+        let lines = of("", true, true);
         assert_eq!(lines.len(), BY_HAND.len());
         assert!(lines[0].ends_with("(`cargo xtask e2e`)"));
+    }
+
+    #[test]
+    fn tests_of_upgrades_are_named_without_an_older_release() {
+        let lines = of("", false, true);
+        assert_eq!(lines.len(), BY_HAND.len() + 1);
+        assert!(lines[BY_HAND.len()].contains("RETRIEVAL_SERVER_OLD_BIN=FILE "), "{lines:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! `doctor`: findings before, during and after a server, without traces.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -128,6 +129,20 @@ fn each_missing_dependency_fails_with_a_hint() {
     }
     let postgres = Server::prepare(Database::Shared(format!("postgres://u:p@{nobody}/d")), "");
     assert_problems_of(&postgres.command(&["doctor", "--json"]), "database", "database.url");
+}
+
+#[test]
+fn data_folder_that_cannot_be_written_fails_with_a_hint() {
+    if rustix::process::geteuid().is_root() {
+        return println!("NOT RUN: root may write everywhere");
+    }
+    let server = Server::prepare(Database::sqlite(), "");
+    fs::create_dir(server.data_folder()).unwrap();
+    fs::set_permissions(server.data_folder(), Permissions::from_mode(0o500)).unwrap();
+    let done = server.command(&["doctor", "--json"]);
+    assert_eq!(done.code(), Some(1), "{done:#?}");
+    assert_problems_of(&done, "data_folder", "may write");
+    assert!(done.stdout.contains("cannot be written"), "{}", done.stdout);
 }
 
 #[test]

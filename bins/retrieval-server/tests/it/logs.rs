@@ -102,6 +102,24 @@ fn lines_of_a_request_have_its_ids() {
 }
 
 #[test]
+fn lines_of_runs_have_their_ids() {
+    let server = Server::start_with(Database::sqlite(), "[log]\nformat = \"json\"\nfilter = \"info\"\n");
+    let client = server.tenant("acme");
+    client.upload("a.txt", "The walrus eats clams.");
+    let sync_id = client.index()["sync_id"].as_str().unwrap().to_owned();
+    let request = json!({ "query": "What does the walrus eat?", "scope": client.workspace_scope() });
+    let research_id = client.post("/v1/research", &request).json()["research_id"].as_str().unwrap().to_owned();
+    for (name, key, id) in [("indexing_run", "sync_id", sync_id), ("research_run", "research_id", research_id)] {
+        let expected = json!({ "name": name, key: id, "trace_id": id.replace('-', "") });
+        until("a line of the run", Duration::from_secs(10), || {
+            let log = server.log();
+            let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            lines.any(|line| line["span"] == expected).then_some(())
+        });
+    }
+}
+
+#[test]
 fn imported_text_stays_on_its_line() {
     let server = Server::prepare(Database::sqlite(), "");
     let forged = "soon\nline 9: forged\x1b[2J";

@@ -45,6 +45,19 @@ fn worker_does_what_the_api_leaves(database: Database) {
     let probe = Client::new(&worker.operations(), None, Uuid::nil());
     assert!(probe.get("/metrics").text.contains("retrieval_outbox_entries"));
 
+    // What an instance leaves to others is known to its first scrape, too.
+    let scrape = Client::new(&api.operations(), None, Uuid::nil()).get("/metrics").text;
+    for series in [
+        "retrieval_crawl_pages_total{outcome=\"listed\"} 0",
+        "retrieval_files_total{outcome=\"failed\"} 0",
+        "retrieval_indexed_documents_total{index=\"web\"} 0",
+        "retrieval_webhook_attempts_total{outcome=\"failed\"} 0",
+        "retrieval_task_panics_total{task=\"feeder\"} 0",
+        "retrieval_task_panics_total{task=\"runner\"} 0",
+    ] {
+        assert!(scrape.lines().any(|line| line == series), "{series}:\n{scrape}");
+    }
+
     api.tenant("acme").get("/v1/files").ok();
     let page = "<title>Tides</title><p>The moon moves the tides of the sea.</p>";
     let site = CrawlSite::start("127.0.0.3", |_| Page::html(page));

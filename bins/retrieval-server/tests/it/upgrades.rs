@@ -7,7 +7,7 @@ use diesel::{Connection, SqliteConnection};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server, instances, until};
+use crate::support::{Client, Database, OLD_PROGRAM, Server, command, instances, until};
 
 fn execute(server: &Server, statements: &str) {
     let path = server.data_folder().join("retrieval.db");
@@ -48,11 +48,15 @@ fn command_does_not_migrate_under_a_running_server() {
     assert_eq!(server.command(&["migrate"]).object()["migrations_run"], 0);
 }
 
-/// An older release, for the tests of upgrades: the path of its `retrieval-server`.
-const OLD: &str = "RETRIEVAL_SERVER_OLD_BIN";
-
 /// Files of each round.
 const FILES: usize = 3;
+
+#[test]
+fn programs_under_test_do_not_see_the_variable_of_these_tests() {
+    let command = command();
+    let removed = command.get_envs().any(|(name, value)| name == OLD_PROGRAM && value.is_none());
+    assert_eq!(removed, std::env::var_os(OLD_PROGRAM).is_some());
+}
 
 #[test]
 fn new_version_starts_beside_an_old_one() {
@@ -73,8 +77,8 @@ fn fill(client: &Client, round: &str) {
 
 /// Two instances of different versions over one database, store and index.
 fn side_by_side(old_first: bool) {
-    let Some(old_program) = std::env::var(OLD).ok().filter(|path| !path.is_empty()) else {
-        return println!("NOT RUN: {OLD} is not set");
+    let Some(old_program) = std::env::var(OLD_PROGRAM).ok().filter(|path| !path.is_empty()) else {
+        return println!("NOT RUN: {OLD_PROGRAM} is not set");
     };
     let (Some(database), Some(index)) = (Database::postgres(), instances::index(&Uuid::new_v4().simple().to_string()))
     else {

@@ -1,6 +1,7 @@
 //! `retrieval files` against a fake API and storage.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -270,8 +271,11 @@ fn original_is_downloaded_whole_or_not_at_all() {
     let (home, server) = (home(&[]), stored());
     let get = |arguments: &[&str]| home.run_at(&server, &[&["files", "get", "a b.md"], arguments].concat());
     let local = || fs::read(home.path().join("a b.md"));
+    fs::write(home.path().join("a b.md.part"), "mine").unwrap();
     assert_eq!(get(&[]).code, Some(0));
     assert_eq!(local().unwrap(), b"te\0xt");
+    let mode = |name: &str| fs::metadata(home.path().join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("a b.md"), mode("a b.md.part"), "as of any new file");
     let requests = server.requests();
     let download = requests.iter().find(|request| request.line.contains("/store/")).unwrap();
     assert!(download.headers.iter().all(|(_, value)| !value.contains(KEY)), "the key is not sent to storage");
@@ -286,6 +290,8 @@ fn original_is_downloaded_whole_or_not_at_all() {
     assert_eq!(home.run_at(&server, &["files", "get", "c.md"]).code, Some(4));
     let mut left: Vec<_> =
         fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    left.retain(|name| name.contains(".md"));
-    assert_eq!(left, ["a b.md"], "no partial file is left");
+    left.retain(|name| name.contains(".md") || name.starts_with(".retrieval-"));
+    left.sort();
+    assert_eq!(left, ["a b.md", "a b.md.part"], "no partial file is left");
+    assert_eq!(fs::read(home.path().join("a b.md.part")).unwrap(), b"mine", "files of other names are kept");
 }

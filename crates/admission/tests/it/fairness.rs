@@ -125,6 +125,24 @@ async fn request_for_more_than_everything_takes_everything() {
 }
 
 #[tokio::test]
+async fn permits_are_returned_in_parts() {
+    let semaphore = semaphore(4);
+    let mut permit = semaphore.acquire(organization(1), 1).await.unwrap();
+    permit.merge(semaphore.acquire(organization(1), 3).await.unwrap());
+    let mut requests = Requests::default();
+    requests.queue(&semaphore, organization(2), 2, 1);
+    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 1));
+    permit.shrink(3);
+    assert_eq!((semaphore.available(), semaphore.waiting()), (1, 1));
+    permit.shrink(1);
+    assert_eq!((semaphore.available(), semaphore.waiting()), (1, 0), "two went to the other organization");
+    permit.shrink(2);
+    assert_eq!(semaphore.available(), 1, "it does not grow");
+    drop(permit);
+    assert_eq!(semaphore.available(), 2);
+}
+
+#[tokio::test]
 async fn permits_are_wanted_from_those_who_hold_the_most() {
     let semaphore = semaphore(3);
     let take = |number| semaphore.try_acquire(organization(number), 1).unwrap();

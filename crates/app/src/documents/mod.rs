@@ -218,6 +218,7 @@ impl App {
             match request.deadline.within(reading).await {
                 Some(Ok(())) => {}
                 Some(Err(PageError::Unreadable(reason))) => failure = Some(reason.into()),
+                Some(Err(PageError::Full)) => failure = Some(Unread::DiskFull),
                 Some(Err(error @ PageError::Overloaded { retry_after })) => {
                     return Err(Error::Overloaded { message: format!("the server is busy: {error}"), retry_after });
                 }

@@ -10,6 +10,8 @@ pub enum Unread {
     Unreadable(UnreadableReason),
     /// The request permits stored content only.
     NotStored,
+    /// There is no room to store the page.
+    DiskFull,
 }
 
 impl Unread {
@@ -20,7 +22,8 @@ impl Unread {
     pub fn as_str(self) -> &'static str {
         match self {
             Unread::Unreadable(reason) => reason.as_str(),
-            Unread::NotStored => "not_stored",
+            // To callers the same: stored content is all that there is for now.
+            Unread::NotStored | Unread::DiskFull => "not_stored",
         }
     }
 
@@ -28,7 +31,7 @@ impl Unread {
     pub fn status(self) -> Option<u16> {
         match self {
             Unread::Unreadable(reason) => reason.status(),
-            Unread::NotStored => None,
+            Unread::NotStored | Unread::DiskFull => None,
         }
     }
 }
@@ -38,6 +41,7 @@ impl fmt::Display for Unread {
         match self {
             Unread::Unreadable(reason) => reason.fmt(f),
             Unread::NotStored => f.write_str("no current copy is stored, and cache_only is set"),
+            Unread::DiskFull => f.write_str("no current copy is stored, and the disk of the server is almost full"),
         }
     }
 }

@@ -27,8 +27,14 @@ pub struct Candidate {
     pub first_stage_score: f32,
     /// Final score: 0 before ranking. Comparable within one search; higher is better.
     pub score: f64,
+    /// Evidence of the semantic search, in best lexical scores of all lists.
+    pub meaning: f64,
     /// Positions of the matching passages, best first; empty before ranking.
     pub passages: Vec<usize>,
+    /// True if a passage contains a word of the query, as far as ranking read.
+    pub is_match: bool,
+    /// Positions of the passages that are nearest in meaning, best first, as far as they are known.
+    pub nearest: Vec<usize>,
     /// True if ranking read the whole content.
     pub complete: bool,
     pub trace: Trace,
@@ -98,8 +104,10 @@ pub struct CandidateList {
 /// The nearest documents of a collection.
 #[derive(Clone, Copy, Debug)]
 pub struct SemanticList {
-    /// Number of documents that were requested.
-    pub limit: usize,
+    /// Number of documents in the list.
+    pub listed: usize,
+    /// Number of documents that could be in the list: a lower bound if there are filters.
+    pub documents: u64,
     /// Lowest cosine of the list.
     pub floor: f32,
 }
@@ -135,10 +143,13 @@ impl CandidateList {
         }
     }
 
-    /// Replaces all scores by those of the first stage, and sorts by them.
+    /// Replaces all scores by those of the first stage, with the evidence of the semantic search, and sorts by them.
     pub fn sort_by_first_stage(&mut self) {
+        let scores = self.candidates.iter().map(|candidate| f64::from(candidate.first_stage_score));
+        let best = scores.fold(0.0, f64::max);
+        let scale = if best > 0.0 { best } else { 1.0 };
         for candidate in &mut self.candidates {
-            candidate.score = f64::from(candidate.first_stage_score);
+            candidate.score = f64::from(candidate.first_stage_score) + scale * candidate.meaning;
         }
         self.sort_by_evidence();
     }
@@ -184,8 +195,11 @@ impl CandidateList {
         let web = self.collection == Collection::Web;
         let mut digests = HashSet::new();
         let candidates = self.candidates.into_iter();
-        // Exact duplicates on the web are one result; in a workspace each file is a result.
-        let distinct = candidates.filter(|one| !web || digests.insert(one.document.content_digest.clone()));
+        // Exact duplicates on the web are one result; in a workspace each file is a result. Pages without text differ by their title.
+        let mut is_first = |one: &Candidate| {
+            one.document.terms.content_bytes() == 0 || digests.insert(one.document.content_digest.clone())
+        };
+        let distinct = candidates.filter(|one| !web || is_first(one));
         distinct.take(max_results).collect()
     }
 }
@@ -218,7 +232,11 @@ mod tests {
                 is_snippet: false,
                 host: format!("host{position}.example").into(),
                 path: "/".into(),
-                terms: TermVector::of(&DocumentText::default(), 0, &mut Analyzers::default()),
+                terms: TermVector::of(
+                    &DocumentText { content: "text", ..DocumentText::default() },
+                    0,
+                    &mut Analyzers::default(),
+                ),
             };
             Candidate {
                 document: Arc::new(document),
@@ -227,7 +245,10 @@ mod tests {
                 position,
                 first_stage_score: *first_stage_score,
                 score: *score,
+                meaning: 0.0,
                 passages: Vec::new(),
+                is_match: true,
+                nearest: Vec::new(),
                 complete: true,
                 trace: Trace::default(),
                 is_new_snippet: false,
@@ -274,6 +295,15 @@ mod tests {
         assert_eq!(positions(&list.candidates), [1, 2, 0]);
         let scores: Vec<f64> = list.candidates.iter().map(|candidate| candidate.score).collect();
         assert_eq!(scores, [0.7, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn first_stage_order_has_documents_found_by_meaning() {
+        let mut list = workspace(&[(4.0, 0.5), (2.0, 0.4), (0.0, 0.3)]);
+        list.candidates[2].meaning = 0.6;
+        list.sort_by_first_stage();
+        assert_eq!(positions(&list.candidates), [0, 2, 1]);
+        assert!((list.candidates[1].score - 2.4).abs() < 1e-9);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
 use retrieval_core::url::parse_workspace_url;
 
 use super::quote::QuoteSource;
+use super::semantic::by_both;
 use super::{Detail, SearchRequest};
 use crate::excerpt::Excerpt;
 
@@ -101,7 +102,8 @@ pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &m
 /// Returns the positions of the passages to quote, best first.
 fn best_passages(request: &SearchRequest, source: &QuoteSource) -> Vec<usize> {
     if source.is_searched && request.detail > Detail::Ids {
-        let best = source.excerpt.query_relevant(&request.query, source.document.language.as_deref());
+        let with_words = source.excerpt.query_relevant(&request.query, source.document.language.as_deref());
+        let best = by_both(with_words, source.nearest.clone());
         if !best.is_empty() {
             return best;
         }

@@ -291,7 +291,11 @@ impl App {
         let empty_indexes = lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
         let (mut best, order) = self.rank(search, lists).await?;
         self.store_snippets(search, &mut best).await;
-        Stage::Passages.measure(self.choose_passages(search, &mut best)).await;
+        if search.request.detail > Detail::Ids {
+            // Those that a model read have theirs.
+            let is_open = |candidate: &Candidate| candidate.nearest.is_empty();
+            Stage::Passages.try_measure(self.choose_passages(search, &mut best, is_open)).await?;
+        }
         tracing::debug!(?retrieved, ranked = ?watch.lap(), read_bytes = search.read_bytes(), "found");
         Ok(Found { best, order, generations, workspace_total, filtered_results, unknown_values, empty_indexes })
     }
@@ -389,6 +393,11 @@ impl App {
             }
         });
         let mut lists = Stage::Rank.try_measure(ranking).await?;
+        if self.second_stage.reads_texts() {
+            let choosing =
+                lists.iter_mut().map(|list| self.choose_passages(search, &mut list.candidates, rank::is_cut_for_model));
+            Stage::Passages.try_measure(try_join_all(choosing)).await?;
+        }
         let ordering = self.second_stage.order(&request.query, &mut lists, request.deadline, &self.rerank_failures);
         let order = match self.second_stage.reads_texts() {
             true => Stage::Rerank.measure(ordering).await,

@@ -24,6 +24,8 @@ pub struct QuoteSource {
     pub excerpt: Excerpt,
     /// Positions of the best passages in the excerpt, best first, as far as ranking knows them.
     pub ranked: Vec<usize>,
+    /// Positions in the excerpt of the passages that are nearest in meaning, best first.
+    pub nearest: Vec<usize>,
     /// True if the best passages are to be found in the excerpt: ranking read less of the document, or another capture.
     pub is_searched: bool,
 }
@@ -73,12 +75,14 @@ impl App {
         let sources = candidates.into_iter().map(|(candidate, loaded)| {
             let LoadedDocument { document, mut capture, mut passages } = loaded;
             let same = candidate.document.state.capture_id == capture.capture_id;
+            let near = if same { candidate.nearest.clone() } else { Vec::new() };
             let mut content = std::mem::take(&mut capture.content);
             let Some(map) = &capture.parts else {
                 let excerpt = Excerpt::beginning(content, passages);
-                let ranked = known_positions(&candidate, &excerpt);
+                let ranked = known_positions(&candidate.passages, &excerpt);
+                let nearest = known_positions(&near, &excerpt);
                 let is_searched = !(candidate.complete && same);
-                return QuoteSource { candidate, document, capture, excerpt, ranked, is_searched };
+                return QuoteSource { candidate, document, capture, excerpt, ranked, nearest, is_searched };
             };
             let found = parts.remove(&capture.capture_id).unwrap_or_default();
             let is_searched = plans.get(&capture.capture_id).is_some_and(|plan| plan.is_searched);
@@ -91,8 +95,9 @@ impl App {
                 (Excerpt::default(), is_searched)
             };
             found.into_iter().for_each(|part| excerpt.push(map, part));
-            let ranked = if is_searched { vec![0] } else { known_positions(&candidate, &excerpt) };
-            QuoteSource { candidate, document, capture, excerpt, ranked, is_searched }
+            let ranked = if is_searched { vec![0] } else { known_positions(&candidate.passages, &excerpt) };
+            let nearest = known_positions(&near, &excerpt);
+            QuoteSource { candidate, document, capture, excerpt, ranked, nearest, is_searched }
         });
         Ok((sources.collect(), permit))
     }
@@ -109,8 +114,8 @@ impl App {
         Ok(loaded)
     }
 
-    /// Chooses the parts of long contents to quote from: those with the best passages of ranking, or those with the most
-    /// and rarest words of the query if ranking did not read the whole.
+    /// Chooses the parts of long contents to quote from: those with the best passages of ranking, or those with the nearest
+    /// passages and with the most and rarest words of the query if ranking did not read the whole.
     async fn plan_quotes(
         &self,
         search: &Search<'_>,
@@ -123,27 +128,30 @@ impl App {
         if search.request.detail == Detail::Ids || !candidates.iter().any(is_long) || search.is_out_of_time() {
             return Ok(plans);
         }
+        // The snippet comes from the best passage, even if none is quoted.
+        let quoted = search.request.passages_per_hit.max(1);
         for (candidate, LoadedDocument { document, capture, .. }) in candidates {
             let Some(map) = &capture.parts else { continue };
             let same = candidate.document.state.capture_id == capture.capture_id;
             if candidate.complete && same {
-                // The snippet comes from the best passage, even if none is quoted.
-                let quoted = search.request.passages_per_hit.max(1);
                 let ranked = candidate.passages.iter().take(quoted).map(|ordinal| map.part_of_passage(*ordinal));
                 let parts = take_within(ranked, map, &mut left);
                 plans.insert(capture.capture_id, Plan { parts, is_searched: false });
             } else {
                 let query = SectionQuery::new(&search.request.query, document.language.as_deref(), map.count());
-                searched.push((capture.capture_id, map, query));
+                let nearest = candidate.nearest.iter().take(if same { quoted } else { 0 });
+                let near: Vec<usize> = nearest.map(|ordinal| map.part_of_passage(*ordinal)).collect();
+                searched.push((capture.capture_id, map, query, near));
             }
         }
-        let buckets = searched.iter().map(|(capture_id, _, query)| (*capture_id, query.buckets())).collect();
+        let buckets = searched.iter().map(|(capture_id, _, query, _)| (*capture_id, query.buckets())).collect();
         let buckets = self.load_buckets(search, buckets).await?;
         let none = Buckets::new();
-        for (done, (capture_id, map, query)) in searched.iter().enumerate() {
+        for (done, (capture_id, map, query, near)) in searched.iter().enumerate() {
             // An equal share of the rest, at least one part.
             let mut share = left / (searched.len() - done);
-            let best = query.best(buckets.get(capture_id).unwrap_or(&none));
+            let with_words = query.best(buckets.get(capture_id).unwrap_or(&none));
+            let best: Vec<usize> = near.iter().copied().chain(with_words).collect();
             let first = best.first().map_or(0, |part| map.bytes(*part..part + 1));
             share = share.min(DOCUMENT_BYTES).max(first).min(left);
             let before = share;
@@ -169,7 +177,7 @@ fn take_within(parts: impl Iterator<Item = usize>, map: &PartMap, left: &mut usi
     taken.into_iter().collect()
 }
 
-/// Returns where ranking's passages are in the excerpt.
-fn known_positions(candidate: &Candidate, excerpt: &Excerpt) -> Vec<usize> {
-    candidate.passages.iter().filter_map(|ordinal| excerpt.position(*ordinal)).collect()
+/// Returns where passages are in the excerpt, given by ordinal.
+fn known_positions(passages: &[usize], excerpt: &Excerpt) -> Vec<usize> {
+    passages.iter().filter_map(|ordinal| excerpt.position(*ordinal)).collect()
 }

@@ -37,6 +37,7 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
     for (candidate, evidence) in candidates.zip(evidence) {
         candidate.score = evidence.score;
         candidate.passages = evidence.passages;
+        candidate.is_match = evidence.is_match;
         candidate.complete = evidence.complete;
     }
     lists.iter_mut().for_each(|list| {
@@ -55,14 +56,15 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     // Without any matching word there is no other evidence.
     let scale = if best > 0.0 { best } else { 1.0 };
     for list in lists {
-        let Some(SemanticList { limit, floor }) = list.semantic else { continue };
-        // Sorted by lexical evidence.
-        let matching = list.candidates.iter().filter(|candidate| candidate.first_stage_score > 0.0);
+        let Some(SemanticList { listed, documents, floor }) = list.semantic else { continue };
+        // Sorted by lexical evidence. Results of providers are not listed, however near they are.
+        let matching = list.candidates.iter().filter(|one| one.first_stage_score > 0.0 && one.provider_rank.is_none());
         let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
-        let weight = fusion::weight(places, limit, list.documents);
+        let weight = fusion::weight(places, listed, documents);
         for candidate in &mut list.candidates {
             let share = candidate.cosine().map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
-            candidate.score += scale * weight * share;
+            candidate.meaning = weight * share;
+            candidate.score += scale * candidate.meaning;
         }
         list.sort_by_score();
     }
@@ -81,6 +83,12 @@ fn trust_providers(candidates: &mut [Candidate]) {
     }
 }
 
+/// Returns true if a model reads only some passages of the candidate.
+pub fn is_cut_for_model(candidate: &Candidate) -> bool {
+    let is_whole = |loaded: &LoadedDocument| loaded.capture.parts.is_none() && loaded.passages.len() <= MODEL_PASSAGES;
+    !candidate.loaded.as_deref().is_some_and(is_whole)
+}
+
 /// Returns the text that a model scores each candidate by: title and best passages. Empty if the document is not loaded.
 pub fn model_texts(list: &CandidateList) -> Vec<String> {
     let text = |candidate: &Candidate| {
@@ -92,7 +100,10 @@ pub fn model_texts(list: &CandidateList) -> Vec<String> {
 fn model_text(loaded: &LoadedDocument, best: &[usize]) -> String {
     let LoadedDocument { document, capture, passages } = loaded;
     let mut text = document.title.clone().unwrap_or_default();
-    for passage in best.iter().filter_map(|position| passages.get(*position)).take(MODEL_PASSAGES) {
+    let loaded = best.iter().filter_map(|position| passages.get(*position));
+    // The nearest passages of a long document may be behind what was read of it.
+    let first = passages.first().filter(|_| loaded.clone().next().is_none());
+    for passage in loaded.chain(first).take(MODEL_PASSAGES) {
         text.push('\n');
         text.push_str(span(passage).text(&capture.content));
     }

@@ -172,7 +172,10 @@ impl App {
                 position,
                 first_stage_score: *score,
                 score: 0.0,
+                meaning: 0.0,
                 passages: Vec::new(),
+                is_match: false,
+                nearest: Vec::new(),
                 complete: false,
                 trace: Trace {
                     semantic: near.map(|(position, cosine)| place(position, f64::from(cosine))),
@@ -182,16 +185,20 @@ impl App {
                 provider_rank: None,
             })
         });
+        let candidates: Vec<Candidate> = candidates.collect();
+        // The engine counts matches of words; documents may have been found by meaning only.
+        let total = answer.total.max(candidates.len() as u64);
+        let documents = answer.statistics.documents;
         Ok(CandidateList {
             collection,
-            candidates: candidates.collect(),
-            documents: answer.statistics.documents,
+            candidates,
+            documents,
             statistics: answer.statistics,
-            total: answer.total,
+            total,
             unknown_values: answer.unknown_values,
             filtered: 0,
             is_indexed: true,
-            semantic: nearest.list(),
+            semantic: nearest.list(documents, answer.total),
         })
     }
 

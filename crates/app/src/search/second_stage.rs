@@ -53,8 +53,8 @@ impl SecondStage {
     pub async fn order(&self, query: &str, lists: &mut [CandidateList], deadline: Deadline, log: &FailureLog) -> Order {
         let is_fused = lists.iter().any(|list| list.semantic.is_some());
         let fusion = if is_fused { format!("+{FUSION_VERSION}") } else { String::new() };
-        let ranker_version = format!("{RANKER_VERSION}{fusion}");
-        let lexical = |skipped| Order { ranker_version, unavailable: false, skipped };
+        let lexical =
+            |skipped| Order { ranker_version: format!("{RANKER_VERSION}{fusion}"), unavailable: false, skipped };
         match self {
             SecondStage::Lexical => return lexical(false),
             SecondStage::None => {}

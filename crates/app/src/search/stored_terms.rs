@@ -6,7 +6,7 @@ use std::sync::Arc;
 use admission::Stop;
 use docstore::{Docstore, DocumentToRank, LoadedDocument};
 use ingest::Supervisor;
-use ingest::terms::{self, STORED_BYTES};
+use ingest::terms::{self, STORED_BYTES, TextBeside};
 use model::{Collection, DocId};
 
 use super::Search;
@@ -85,7 +85,7 @@ impl TermWriter {
     pub fn offer(&self, document: &Arc<RankedDocument>, loaded: &LoadedDocument) {
         // Stored terms are those of the beginning, whatever the search read.
         if document.terms.is_within(STORED_BYTES) {
-            self.0.offer((Arc::clone(document), terms::text_key(&terms::text_of(&loaded.document))));
+            self.0.offer((Arc::clone(document), TextBeside::of(&loaded.document).key()));
         }
     }
 }

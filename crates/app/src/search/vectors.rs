@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use docstore::{DocumentState, DocumentToRank, LoadedDocument};
-use ingest::prepare::span;
-use ingest::terms::{self, STORED_BYTES};
+use ingest::prepare::ranked_span;
+use ingest::terms::{self, STORED_BYTES, TextBeside};
 use model::{DocId, Timestamp};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
@@ -34,8 +34,9 @@ impl RankedDocument {
     /// Analyses as much of a document as a search that reads `limit` bytes needs; see [`bytes_to_read`].
     pub fn of(loaded: &LoadedDocument, limit: usize) -> Self {
         let LoadedDocument { document, capture, passages } = loaded;
-        let spans: Vec<PassageSpan> = passages.iter().map(span).collect();
-        let text = DocumentText { content: &capture.content, passages: &spans, ..terms::text_of(document) };
+        let spans: Vec<PassageSpan> = passages.iter().map(ranked_span).collect();
+        let beside = TextBeside::of(document);
+        let text = DocumentText { content: &capture.content, passages: &spans, ..beside.text() };
         let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
         let is_snippet = is_snippet(capture.format);

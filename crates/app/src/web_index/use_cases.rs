@@ -2,6 +2,7 @@
 
 use docstore::WebPageEntry;
 use model::DocId;
+use tracing::Instrument;
 
 use super::crawls::{self, CrawlRequest, Removal};
 use super::pages::{self, Refreshed, Removed, Selection};
@@ -39,12 +40,13 @@ impl App {
         let crawl = crawls::begin(&self.store, &audit::actor(viewer), now, new).await?;
         let (store, round) = (self.store.clone(), crawl.clone());
         // A large frontier takes longer than a request. What is missing after a crash is queued by the next start.
-        self.runtime.spawn(async move {
+        let queueing = trace_context::carried(async move {
             if let Err(error) = crawler::requeue(&store, &round, now).await {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, crawl = round.name, "a round of a crawl is not complete: start the crawl again");
             }
         });
+        self.runtime.spawn(queueing.in_current_span());
         Ok(CrawlView::new(crawl))
     }
 

@@ -324,3 +324,13 @@ mod storing {
         assert!(names(&world, &tenant).await.is_empty());
     }
 }
+
+#[tokio::test]
+async fn a_file_with_a_title_is_found_by_its_name() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.upload(&tenant, "INV-2024-0117-acme.md", "# Invoice\n\nThirty valves.").await;
+    world.upload(&tenant, "other.md", "# Orders of 2024\n\nTen valves.").await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    assert_eq!(found(&world, &tenant, "INV-2024-0117").await[0], url(&tenant, "INV-2024-0117-acme.md"));
+}

@@ -1,13 +1,16 @@
-//! A disk that is almost full: uploads and indexing are refused, everything else continues.
+//! A disk that is almost full: uploads, indexing and fetches are refused, everything else continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use app::disk::FreeSpace;
+use app::documents::{ReadRequest, ReadWarning, Unread};
 use app::files::PresignRequest;
 use app::{Error, Quota};
 use model::RunMode;
-use test_support::{Setup, TestApp, page, search};
+use test_support::site::{Page, Site};
+use test_support::{Setup, TestApp, page, read_url, search};
 
 #[tokio::test]
 async fn uploads_and_runs_are_refused_and_searches_continue() {
@@ -31,4 +34,22 @@ async fn uploads_and_runs_are_refused_and_searches_continue() {
     world.import_one(page("https://example.com/", "The tides.")).await;
     assert_eq!(world.app.search(&tenant.viewer, search("tides")).await.unwrap().hits.len(), 1);
     assert!(!world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
+}
+
+#[tokio::test]
+async fn no_page_is_fetched_and_stored_ones_answer() {
+    let check = || Err("7 bytes are free".to_owned());
+    let setup = Setup { free_space: Arc::new(FreeSpace::new(Arc::new(check))), ..Setup::default() };
+    let world = TestApp::with(setup).await;
+    let (tenant, site) = (world.tenant().await, Site::start());
+    let unknown = site.put("/a", Page::html("<p>Low tide at six.</p>"));
+    let known = site.put("/b", Page::html("<p>Low tide at seven.</p>"));
+    world.import_one(page(&known, "Low tide at noon.")).await;
+    let now = |url: &str| ReadRequest { max_age: Some(Duration::ZERO), ..read_url(url) };
+    let outcome = world.app.read_document(&tenant.viewer, now(&unknown)).await.unwrap();
+    assert_eq!(outcome.warnings, [ReadWarning::ContentUnavailable { reason: Some(Unread::DiskFull) }]);
+    let outcome = world.app.read_document(&tenant.viewer, now(&known)).await.unwrap();
+    assert!(outcome.content.is_some_and(|content| content.text.contains("noon")));
+    assert!(matches!(outcome.warnings[..], [ReadWarning::StaleContent { reason: Unread::DiskFull, .. }]));
+    assert_eq!((site.hits("/a"), site.hits("/b")), (0, 0));
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use app::search::{SearchHit, SearchRequest};
+use app::search::{SearchHit, SearchRequest, SecondStage};
 use ingest::embed::EmbeddingWorker;
 use model::{Clock, IndexName, RunMode};
 use models::testing::TestEmbedder;
 use retrieval_core::site::Site;
-use test_support::{Setup, Tenant, TestApp, page, search};
+use test_support::{Setup, Tenant, TestApp, TestReranker, page, search};
 
 use crate::search::workspace_search;
 
@@ -19,8 +19,12 @@ struct World {
 
 impl World {
     async fn start() -> Self {
+        Self::with(Setup::default()).await
+    }
+
+    async fn with(setup: Setup) -> Self {
         let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation"));
-        let app = TestApp::with(Setup { embedder: Some(model.clone()), ..Setup::default() }).await;
+        let app = TestApp::with(Setup { embedder: Some(model.clone()), ..setup }).await;
         let clock = Arc::clone(&app.clock) as Arc<dyn Clock>;
         let worker = EmbeddingWorker::new(app.store.clone(), model.clone(), clock);
         worker.adopt().await.unwrap();
@@ -58,6 +62,60 @@ async fn meaning_finds_what_words_do_not() {
     assert!(hits[0].passages[0].text.contains("holiday"), "{:?}", hits[0].passages);
 }
 
+/// A page about something else, whose last section is about holidays.
+fn handbook() -> String {
+    let welcome = "The employees of the harbour meet at the pier on every first day of the month. ".repeat(30);
+    format!("# Handbook\n\n{welcome}\n\n## Leave\n\nHoliday of thirty days.\n")
+}
+
+#[tokio::test]
+async fn a_document_found_by_meaning_is_quoted_where_it_is_near() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    // Another result has a word of the query, and shares words with the handbook.
+    world.import(&[&handbook(), "The entitlement of employees of the harbour at the pier."]).await;
+    let hits = world.hits(&tenant, search("vacation entitlement")).await;
+    let handbook = hits.iter().find(|hit| hit.canonical_url == "https://page-0.example/").unwrap();
+    assert!(handbook.passages[0].text.contains("Holiday"), "{:?}", handbook.passages);
+    assert!(handbook.snippet.contains("Holiday"), "{}", handbook.snippet);
+}
+
+#[tokio::test]
+async fn a_long_document_found_by_meaning_is_quoted_where_it_is_near() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    // Longer than ranking reads.
+    let filler = "The tide gauge at the pier measures the sea. ".repeat(20) + "\n\n";
+    let text = format!("{}Holiday of thirty days.\n\n{}", filler.repeat(600), filler.repeat(2_000));
+    world.import(&[&text]).await;
+    let hits = world.hits(&tenant, search("vacation")).await;
+    assert!(hits[0].passages[0].text.contains("Holiday"), "{:?}", hits[0].passages[0]);
+}
+
+#[tokio::test]
+async fn a_reranker_reads_the_nearest_passages() {
+    let reranker = Arc::new(TestReranker::preferring("Holiday"));
+    let second_stage = SecondStage::Model(Arc::clone(&reranker) as _);
+    let world = World::with(Setup { second_stage, ..Setup::default() }).await;
+    let tenant = world.app.tenant().await;
+    world.import(&[&handbook(), "The entitlement of employees of the harbour at the pier."]).await;
+    let hits = world.hits(&tenant, search("vacation entitlement")).await;
+    assert_eq!(hits[0].canonical_url, "https://page-0.example/", "{:?}", reranker.texts());
+    assert!(hits[0].passages[0].text.contains("Holiday"), "{:?}", hits[0].passages);
+}
+
+#[tokio::test]
+async fn without_a_reranker_meaning_still_counts() {
+    let second_stage = SecondStage::Model(Arc::new(TestReranker::unreachable()));
+    let world = World::with(Setup { second_stage, ..Setup::default() }).await;
+    let tenant = world.app.tenant().await;
+    world.import(&["A vacation of two weeks.", "Holiday of thirty days.", "The pier has a tide gauge."]).await;
+    let outcome = world.app.app.search(&tenant.viewer, search("vacation")).await.unwrap();
+    assert!(outcome.rerank_unavailable);
+    assert_eq!(outcome.ranker_version, "first_stage_order_v1");
+    assert!(outcome.hits[1].score > 0.0, "found by meaning alone");
+}
+
 #[tokio::test]
 async fn files_of_an_organization_are_found_by_meaning_by_itself_only() {
     let world = World::start().await;
@@ -65,7 +123,8 @@ async fn files_of_an_organization_are_found_by_meaning_by_itself_only() {
     world.app.upload(&tenant, "handbook.txt", "Holiday is requested a week ahead.").await;
     world.app.index_files(&tenant, RunMode::Incremental).await;
     world.embed().await;
-    assert_eq!(world.hits(&tenant, workspace_search(&tenant, "vacation")).await.len(), 1);
+    let outcome = world.app.app.search(&tenant.viewer, workspace_search(&tenant, "vacation")).await.unwrap();
+    assert_eq!((outcome.hits.len(), outcome.workspace_total), (1, Some(1)));
     assert_eq!(world.hits(&other, workspace_search(&other, "vacation")).await.len(), 0);
 }
 
@@ -83,7 +142,7 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
     assert!(!outcome.semantic_unavailable);
     assert_eq!(outcome.hits.len(), 2);
     assert_eq!(outcome.hits[0].canonical_url, "https://page-1.example/", "words and meaning beat meaning alone");
-    assert!(outcome.ranker_version.ends_with("+fusion_v2"), "{}", outcome.ranker_version);
+    assert!(outcome.ranker_version.ends_with("+fusion_v3"), "{}", outcome.ranker_version);
 }
 
 #[tokio::test]

@@ -102,6 +102,30 @@ async fn patterns_depth_and_hosts_bound_a_crawl() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redirected_seeds_and_sitemaps_need_not_be_included() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => Page::redirect("/start"),
+        "/start" => generated(1, &links(&["/docs/linked", "/blog/"])),
+        "/sitemap.xml" => Page::redirect("/maps/all"),
+        "/maps/all" => Page::of(
+            "text/xml",
+            "<urlset><url><loc>/docs/mapped</loc></url><url><loc>/blog/mapped</loc></url></urlset>",
+        ),
+        "/docs/linked" => generated(2, &links(&["/docs/moved"])),
+        "/docs/moved" => Page::redirect("/blog/moved"),
+        "/docs/mapped" => generated(3, &[]),
+        _ => generated(4, &[]),
+    });
+    world.run("site", Plan { include: vec!["/docs/*".to_owned()], ..plan(&[site.url("/")]) }).await;
+    let outcomes = world.outcomes("site").await;
+    assert_eq!(world.listed().await, ["/docs/linked", "/docs/mapped"], "{outcomes:?}");
+    assert_eq!(outcomes.get("skipped/not_included"), Some(&1), "the target of the seed: {outcomes:?}");
+    assert_eq!(outcomes.get("skipped/redirect_outside"), Some(&1), "{outcomes:?}");
+    assert!(site.paths().iter().all(|path| !path.starts_with("/blog")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn limit_of_pages_is_exact_and_ends_the_crawl() {
     let world = World::new().await;
     let answer = |path: &str| match path.strip_prefix("/page/").and_then(|number| number.parse::<usize>().ok()) {

@@ -90,3 +90,22 @@ async fn page_that_asks_not_to_be_indexed_leaves_the_index() {
     world.run("site", plan(&[site.url("/")])).await;
     assert!(world.listed().await.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unchanged_page_that_asks_not_to_be_indexed_leaves_the_index() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| if path == "/" { generated(1, &[]) } else { Page::status(404) });
+    world.run("site", plan(&[site.url("/")])).await;
+    assert_eq!(world.listed().await, ["/"]);
+    site.take_log();
+    site.change(|path| match path {
+        "/" => generated(1, &[]).with("X-Robots-Tag", "noindex"),
+        _ => Page::status(404),
+    });
+    world.clock.advance(std::time::Duration::from_secs(1));
+    world.run("site", plan(&[site.url("/")])).await;
+    let log = site.take_log();
+    assert!(log.iter().any(|request| request.path == "/" && request.is_conditional()), "{log:?}");
+    assert!(world.listed().await.is_empty());
+    assert_eq!(world.outcomes("site").await.get("skipped/noindex"), Some(&1));
+}

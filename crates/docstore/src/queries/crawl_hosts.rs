@@ -24,6 +24,12 @@ macro_rules! is_free {
     };
 }
 
+macro_rules! has_rested {
+    ($now:expr) => {
+        hosts::next_request_at.le(Bind($now)).or(hosts::next_request_at.gt(Bind($now + LONGEST)))
+    };
+}
+
 pub async fn list_due_crawl_hosts(
     connection: &mut Conn,
     only: Option<CrawlId>,
@@ -35,7 +41,7 @@ pub async fn list_due_crawl_hosts(
         .inner_join(hosts::table.on(hosts::host.eq(queues::host)))
         .filter(crawls::status.eq(Bind(CrawlStatus::Running)))
         .filter(queues::next_at.le(Bind(now)))
-        .filter(hosts::next_request_at.le(Bind(now)).or(hosts::next_request_at.gt(Bind(now + LONGEST))))
+        .filter(has_rested!(now))
         .filter(is_free!(now))
         .order((hosts::claimed_at, hosts::host))
         .limit(limit)
@@ -54,7 +60,8 @@ pub async fn claim_crawl_host(
     now: Timestamp,
     lease_expires_at: Timestamp,
 ) -> Result<Option<CrawlHost>> {
-    let taken = diesel::update(hosts::table.find(host.clone()).filter(is_free!(now)))
+    // Another instance may have visited the host since it was listed.
+    let taken = diesel::update(hosts::table.find(host.clone()).filter(has_rested!(now)).filter(is_free!(now)))
         .set((
             hosts::claimed_at.eq(Bind(now)),
             hosts::lease_owner.eq(Some(owner)),
@@ -81,14 +88,14 @@ pub async fn next_crawl_urls(
         .filter(queues::host.eq(host.clone()))
         .filter(queues::next_at.le(Bind(now)))
         .order(queues::crawl_id)
-        .select((queues::crawl_id, crawls::settings))
+        .select((queues::crawl_id, crawls::name, crawls::settings))
         .into_boxed();
     if let Some(crawl_id) = only {
         due = due.filter(queues::crawl_id.eq(Bind(crawl_id)));
     }
-    let found: Vec<(CrawlId, String)> = due.load(connection).await?;
+    let found: Vec<(CrawlId, String, String)> = due.load(connection).await?;
     let mut all = Vec::new();
-    for (crawl_id, settings) in found {
+    for (crawl_id, name, settings) in found {
         let urls: Vec<CrawlUrl> = urls::table
             .filter(urls::crawl_id.eq(Bind(crawl_id)))
             .filter(urls::host.eq(host.clone()))
@@ -101,7 +108,7 @@ pub async fn next_crawl_urls(
         if urls.is_empty() {
             continue;
         }
-        all.push(DueUrls { crawl_id, settings, urls });
+        all.push(DueUrls { crawl_id, name, settings, urls });
     }
     Ok(all)
 }

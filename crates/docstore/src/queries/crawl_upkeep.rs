@@ -20,23 +20,27 @@ use crate::types::{Bind, bind_all};
 
 pub async fn requeue_crawl(connection: &mut Conn, crawl_id: CrawlId, limit: i64, now: Timestamp) -> Result<usize> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
-    let visited: Vec<CrawlUrl> = urls::table
+    let former: Vec<CrawlUrl> = urls::table
         .filter(urls::crawl_id.eq(Bind(crawl_id)))
         .filter(urls::queued.eq(false))
-        .filter(urls::fetched_at.lt(Bind(crawl.started_at)))
+        // Those that this round has settled without a visit are left alone, or a crawl that is full would never end.
+        .filter(urls::fetched_at.lt(Bind(crawl.started_at)).or(
+            urls::fetched_at.is_null().and(urls::changed_at.is_null().or(urls::changed_at.lt(Bind(crawl.started_at)))),
+        ))
         .filter(urls::reason.is_null().or(urls::reason.ne(REMOVED)))
         .limit(limit)
         .select(CrawlUrl::as_select())
         .load(connection)
         .await?;
-    let mut wanted = BTreeSet::new();
-    for url in &visited {
-        queue_again(connection, &mut crawl, url).await?;
+    let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
+    for url in &former {
+        queue_again(connection, &mut crawl, url, &mut deltas).await?;
         wanted.insert(url.host.clone());
     }
+    deltas.write(connection, crawl_id).await?;
     wake_hosts(connection, crawl_id, wanted).await?;
     write_counters(connection, &crawl, now).await?;
-    Ok(visited.len())
+    Ok(former.len())
 }
 
 pub async fn refresh_crawled_page(connection: &mut Conn, url_id: DocId, now: Timestamp) -> Result<usize> {
@@ -51,7 +55,9 @@ pub async fn refresh_crawled_page(connection: &mut Conn, url_id: DocId, now: Tim
         let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { continue };
         let Some(url) = known_urls(connection, crawl_id, vec![url_id]).await?.pop() else { continue };
         if !url.queued {
-            queue_again(connection, &mut crawl, &url).await?;
+            let mut deltas = Deltas::default();
+            queue_again(connection, &mut crawl, &url, &mut deltas).await?;
+            deltas.write(connection, crawl_id).await?;
         }
         wake_hosts(connection, crawl_id, BTreeSet::from([url.host])).await?;
         write_counters(connection, &crawl, now).await?;
@@ -83,6 +89,8 @@ pub async fn settle_queued(
     };
     let settled: Vec<CrawlUrl> = unvisited.load(connection).await?;
     let (state, reason) = outcome;
+    // Belongs to this round also if the clock was set back.
+    let settled_at = now.max(crawl.started_at);
     let (mut deltas, mut changed) = (Deltas::default(), BTreeSet::new());
     for mut url in settled.iter().cloned() {
         deltas.add_url(&url, -1);
@@ -98,6 +106,7 @@ pub async fn settle_queued(
                 urls::reason.eq(Some(reason.clone())),
                 urls::queued.eq(false),
                 urls::next_fetch_at.eq(Bind(None::<Timestamp>)),
+                urls::changed_at.eq(Bind(Some(settled_at))),
             ))
             .execute(connection)
             .await?;

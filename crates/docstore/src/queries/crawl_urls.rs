@@ -7,6 +7,7 @@ use model::{CrawlId, CrawlUrlState, DocId, Timestamp};
 use super::Conn;
 use super::crawl_counts::{Deltas, LINK};
 use super::crawl_locks::{lock_crawl, write_counters};
+use super::web_pages::REMOVED;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::crawls::{CrawlLimits, NewCrawlUrl, SkippedLinks};
 use crate::error::Result;
@@ -37,7 +38,7 @@ pub async fn add_crawl_urls(
 }
 
 /// Adds URLs to the frontier of a locked crawl. Known ones are visited again if they are seeds of a new round or have been
-/// modified since their last visit. The caller writes the counters of the crawl.
+/// modified since their last visit, except for those that the operator removed. The caller writes the counters of the crawl.
 pub async fn add_urls(
     connection: &mut Conn,
     crawl: &mut Crawl,
@@ -47,20 +48,20 @@ pub async fn add_urls(
 ) -> Result<()> {
     let mut links: BTreeMap<DocId, NewCrawlUrl> = links.into_iter().rev().map(|link| (link.url_id, link)).collect();
     let known = known_urls(connection, crawl.crawl_id, links.keys().copied().collect()).await?;
-    let mut wanted = BTreeSet::new();
+    let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
     for url in known {
         let Some(link) = links.remove(&url.url_id) else { continue };
-        let is_stale = match (link.is_seed, link.modified_at, url.fetched_at) {
-            (true, _, Some(fetched_at)) => fetched_at < crawl.started_at,
-            (false, Some(modified_at), Some(fetched_at)) => fetched_at < modified_at && modified_at <= now,
-            (_, _, None) | (false, None, Some(_)) => false,
+        let is_stale = match (link.is_seed, link.modified_at, last_turn(&url)) {
+            (true, _, last) => last.is_none_or(|last| last < crawl.started_at),
+            (false, Some(modified_at), Some(last)) => last < modified_at && modified_at <= now,
+            (false, Some(_), None) | (false, None, _) => false,
         };
-        if is_stale && !url.queued {
+        let is_removed = url.reason.as_deref() == Some(REMOVED);
+        if is_stale && !is_removed && !url.queued {
             wanted.insert(url.host.clone());
-            queue_again(connection, crawl, &url).await?;
+            queue_again(connection, crawl, &url, &mut deltas).await?;
         }
     }
-    let mut deltas = Deltas::default();
     let by_path = count_by_path(connection, crawl.crawl_id, &links).await?;
     let mut rows = accept(crawl, links, by_path, limits, &mut deltas);
     rows.sort_unstable_by_key(|row| row.url_id);
@@ -74,6 +75,11 @@ pub async fn add_urls(
     insert_rows!(connection, urls::table, rows)?;
     deltas.write(connection, crawl.crawl_id).await?;
     wake_hosts(connection, crawl.crawl_id, wanted).await
+}
+
+/// Returns the time at which the URL was visited, or settled without a visit.
+fn last_turn(url: &CrawlUrl) -> Option<Timestamp> {
+    url.fetched_at.or(url.changed_at)
 }
 
 /// Loads the rows of these URLs that the crawl knows.
@@ -178,10 +184,23 @@ fn in_turn(priority: i32) -> Timestamp {
     Timestamp::from_millis(i64::from(priority))
 }
 
-/// Queues another visit of a URL that is not queued, in the current round. The caller wakes its host.
-pub async fn queue_again(connection: &mut Conn, crawl: &mut Crawl, url: &CrawlUrl) -> Result<()> {
+/// Queues another visit of a URL that is not queued, in the current round. One that was settled without a visit is new again,
+/// and may be settled so again. The caller wakes its host and writes the counts.
+pub async fn queue_again(connection: &mut Conn, crawl: &mut Crawl, url: &CrawlUrl, deltas: &mut Deltas) -> Result<()> {
+    let mut again = url.clone();
+    if url.fetched_at.is_none() {
+        (again.state, again.reason) = (CrawlUrlState::New, None);
+        deltas.add_url(url, -1);
+        deltas.add_url(&again, 1);
+    }
     diesel::update(urls::table.find((Bind(crawl.crawl_id), Bind(url.url_id))))
-        .set((urls::queued.eq(true), urls::attempts.eq(0), urls::next_fetch_at.eq(Bind(Some(in_turn(url.priority))))))
+        .set((
+            urls::state.eq(Bind(again.state)),
+            urls::reason.eq(again.reason),
+            urls::queued.eq(true),
+            urls::attempts.eq(0),
+            urls::next_fetch_at.eq(Bind(Some(in_turn(url.priority)))),
+        ))
         .execute(connection)
         .await?;
     crawl.queued += 1;

@@ -219,10 +219,11 @@ async fn queue_duplicates(connection: &mut Conn, crawl: &mut Crawl, url_id: DocI
         .select(CrawlUrl::as_select())
         .load(connection)
         .await?;
-    let mut wanted = BTreeSet::new();
+    let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
     for url in &duplicates {
-        queue_again(connection, crawl, url).await?;
+        queue_again(connection, crawl, url, &mut deltas).await?;
         wanted.insert(url.host.clone());
     }
+    deltas.write(connection, crawl.crawl_id).await?;
     wake_hosts(connection, crawl.crawl_id, wanted).await
 }

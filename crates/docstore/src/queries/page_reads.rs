@@ -197,6 +197,10 @@ pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<(
     Ok(())
 }
 
+pub async fn save_long_page_read(connection: &mut Conn, new: NewPageRead) -> Result<()> {
+    save_page_read(connection, new).await
+}
+
 /// Stores a reading of a known page and returns its capture: the one before if the content is unchanged.
 async fn save_reading(connection: &mut Conn, new: NewPageRead) -> Result<CaptureId> {
     let NewPageRead { canonical_url: _, mut read, mut capture, passages, parts } = new;

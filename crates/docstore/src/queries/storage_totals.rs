@@ -5,6 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{OrganizationId, Timestamp};
 
 use super::Conn;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::rows::{File, StorageTotals};
 use crate::schema::{files, storage_totals};
@@ -99,6 +100,23 @@ pub async fn settle_uploads(
         added.bytes += bytes - before;
     }
     add(connection, organization_id, added).await
+}
+
+pub async fn remeasure_uploads(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    object_keys: Vec<String>,
+    now: Timestamp,
+) -> Result<()> {
+    lock(connection, organization_id).await?;
+    for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
+        let settled = files::table
+            .filter(files::organization_id.eq(Bind(organization_id)))
+            .filter(files::object_key.eq_any(chunk.to_vec()))
+            .filter(files::upload_expires_at.is_null());
+        diesel::update(settled).set(files::upload_expires_at.eq(Bind(now))).execute(connection).await?;
+    }
+    Ok(())
 }
 
 pub async fn release_upload(

@@ -68,6 +68,7 @@ row! {
         /// 404 and 410 responses in a row.
         pub missing: i32,
         pub fetched_at: Option<Timestamp>,
+        /// Last change of the content or the state, or the time at which the URL was settled without a visit.
         pub changed_at: Option<Timestamp>,
         pub visits: i32,
         pub changes: i32,

@@ -15,7 +15,10 @@ on_both_backends!(
     visit_is_recorded_with_its_page_links_and_counters,
     visit_without_the_lease_stores_nothing,
     concurrent_claims_have_one_winner,
+    host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
+    urls_settled_without_a_visit_have_their_turn_in_the_next_round,
+    removed_page_comes_back_in_a_new_crawl_only,
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     web_pages_are_listed_by_prefix,
@@ -164,6 +167,19 @@ async fn concurrent_claims_have_one_winner(db: Database) {
     assert_eq!(winners, 1);
 }
 
+async fn host_that_was_visited_meanwhile_is_not_claimed(db: Database) {
+    start(&db, "one", &["https://a/1", "https://a/2"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    record(&db, visit(&url, CrawlUrlState::Failed, PageChange::Keep, &[]), "a").await;
+    db.release_crawl_host("a".to_owned(), "a".to_owned()).await.unwrap();
+    let claim_at = async |now: Timestamp| {
+        db.claim_crawl_host("a".to_owned(), "b".to_owned(), now, now + Duration::from_millis(10)).await.unwrap()
+    };
+    assert!(claim_at(at(4)).await.is_none(), "its pause lasts");
+    assert!(claim_at(at(5)).await.is_some());
+}
+
 async fn next_round_queues_every_url_once(db: Database) {
     let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
     for host in ["a", "b"] {
@@ -186,6 +202,49 @@ async fn next_round_queues_every_url_once(db: Database) {
         0,
         "visited"
     );
+}
+
+async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2"]).await;
+    let settle = async |now: Timestamp| {
+        let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
+        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, 10, now).await.unwrap()
+    };
+    let counts = async || {
+        let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+        counts.into_iter().map(|count| (count.kind, count.reason, count.count)).collect::<Vec<_>>()
+    };
+    let (failed, unreachable) = ("failed".to_owned(), "host_unreachable".to_owned());
+    assert_eq!(settle(at(5)).await, 2);
+    assert_eq!(counts().await, [(failed.clone(), unreachable.clone(), 2)]);
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(5)).await.unwrap(), 0, "settled in this round");
+    let seed = NewCrawlUrl { is_seed: true, ..link("https://a/1") };
+    let started = db.start_crawl(new_crawl("one"), vec![seed], LIMITS, at(50), None).await.unwrap();
+    assert_eq!((started.crawl_id, started.queued), (crawl.crawl_id, 1), "the seed");
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 1);
+    assert_eq!(counts().await, [("new".to_owned(), String::new(), 2)]);
+    assert_eq!(due(&db, "a").await.len(), 2);
+    // The clock was set back to before the start of the round.
+    assert_eq!(settle(at(40)).await, 2);
+    assert_eq!(counts().await, [(failed, unreachable, 2)]);
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
+    assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 0);
+}
+
+async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+    record(&db, visit(&url, CrawlUrlState::Listed, change, &[]), "a").await;
+    assert_eq!(db.remove_web_pages(vec![url.url_id], at(20), None).await.unwrap(), 1);
+    let modified = NewCrawlUrl { modified_at: Some(at(30)), ..link("https://a/1") };
+    db.add_crawl_urls(crawl.crawl_id, vec![modified], Vec::new(), LIMITS, at(40)).await.unwrap();
+    let seed = NewCrawlUrl { is_seed: true, ..link("https://a/1") };
+    let started = db.start_crawl(new_crawl("one"), vec![seed], LIMITS, at(50), None).await.unwrap();
+    assert_eq!((started.crawl_id, started.queued), (crawl.crawl_id, 0));
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
+    assert_eq!(start(&db, "two", &["https://a/1"]).await.queued, 1);
 }
 
 async fn parameters_and_frontier_are_limited(db: Database) {

@@ -103,7 +103,7 @@ async fn readers_have_captures_of_their_own(db: Database) {
     let doc_id = our_read.read.doc_id;
     assert_eq!(our_read.passages[0].passage_id, their_read.passages[0].passage_id);
     db.save_page_read(our_read.clone()).await.unwrap();
-    db.save_page_read(their_read.clone()).await.unwrap();
+    db.save_long_page_read(their_read.clone()).await.unwrap();
     for (organization_id, own) in [(ours, our_read), (theirs, their_read)] {
         let (read, capture) = db.find_page_read(organization_id, doc_id).await.unwrap().unwrap();
         assert_eq!((read, capture), (own.read, Some(own.capture)));

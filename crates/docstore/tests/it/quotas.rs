@@ -11,6 +11,7 @@ on_both_backends!(
     replacement_counts_the_larger_object,
     concurrent_uploads_do_not_exceed_the_quota,
     expired_upload_counts_its_object,
+    upload_that_ended_after_its_measurement_is_measured_again,
     deleted_file_counts_while_its_url_is_valid,
     totals_equal_the_files,
 );
@@ -113,6 +114,22 @@ async fn expired_upload_counts_its_object(db: Database) {
         assert_eq!(totals(&db, ours).await, (2, 50));
     }
     assert!(db.list_expired_uploads(None, at(EXPIRY), 10).await.unwrap().is_empty());
+}
+
+async fn upload_that_ended_after_its_measurement_is_measured_again(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let keys: Vec<String> = ["late", "valid"].iter().map(|name| format!("{ours}/{name}")).collect();
+    register(&db, ours, "late", 50).await;
+    db.settle_uploads(ours, vec![(keys[0].clone(), 0)], at(EXPIRY)).await.unwrap();
+    register(&db, ours, "valid", 40).await;
+    assert_eq!(totals(&db, ours).await, (2, 40));
+    db.remeasure_uploads(theirs, keys.clone(), at(EXPIRY - 1)).await.unwrap();
+    assert!(db.list_expired_uploads(None, at(EXPIRY - 1), 10).await.unwrap().is_empty());
+    db.remeasure_uploads(ours, keys.clone(), at(EXPIRY - 1)).await.unwrap();
+    let expired = db.list_expired_uploads(None, at(EXPIRY - 1), 10).await.unwrap();
+    assert_eq!(expired.iter().map(|file| &file.object_key).collect::<Vec<_>>(), [&keys[0]], "the other URL is valid");
+    db.settle_uploads(ours, vec![(keys[0].clone(), 50)], at(EXPIRY - 1)).await.unwrap();
+    assert_eq!(totals(&db, ours).await, (2, 90));
 }
 
 async fn deleted_file_counts_while_its_url_is_valid(db: Database) {

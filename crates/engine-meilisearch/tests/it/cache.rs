@@ -4,13 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use engine::SearchEngine;
-use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
+use engine_meilisearch::MeilisearchEngine;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
-use crate::support::request;
+use crate::support::{request, scripted};
 
 /// Server whose every word is in one document.
 #[derive(Default)]
@@ -40,43 +38,6 @@ impl Scripted {
         };
         json!({ "results": batch["queries"].as_array().into_iter().flatten().map(answer).collect::<Vec<_>>() })
     }
-
-    async fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
-        let mut stream = BufReader::new(stream);
-        loop {
-            let mut length = 0;
-            loop {
-                let mut line = String::new();
-                if stream.read_line(&mut line).await? == 0 {
-                    return Ok(());
-                }
-                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-                    length = value.trim().parse().expect("a length");
-                }
-                if line == "\r\n" {
-                    break;
-                }
-            }
-            let mut body = vec![0; length];
-            stream.read_exact(&mut body).await?;
-            let body = self.response(&body).to_string();
-            let response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-            stream.write_all(response.as_bytes()).await?;
-        }
-    }
-
-    async fn start(self: &Arc<Self>) -> MeilisearchEngine {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let server = Arc::clone(self);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let server = Arc::clone(&server);
-                tokio::spawn(async move { server.serve(stream).await });
-            }
-        });
-        MeilisearchEngine::new(MeilisearchOptions { url, api_key: None, prefix: String::new() }).expect("a client")
-    }
 }
 
 async fn found(engine: &MeilisearchEngine, text: &str) -> Vec<u128> {
@@ -88,7 +49,8 @@ async fn found(engine: &MeilisearchEngine, text: &str) -> Vec<u128> {
 async fn words_searched_before_cost_no_search_until_the_index_changes() {
     let server = Arc::new(Scripted::default());
     server.change("2026-01-01T00:00:00.000000001Z", 1);
-    let engine = server.start().await;
+    let answering = Arc::clone(&server);
+    let engine = scripted(move |body| ("200 OK", answering.response(body).to_string())).await;
     let searches = || server.searches.load(Ordering::Relaxed);
     // The state of the index is not known before the first search.
     for _ in 0..2 {

@@ -44,6 +44,14 @@ async fn lost_indexes_are_detected() {
 async fn changes_of_other_instances_are_found_at_once() {
     let Some(server) = Server::with_indexes().await else { return };
     let other = engine_meilisearch::MeilisearchEngine::new(server.options.clone()).expect("a client");
+    other.apply(IndexName::Web, vec![put(100, "brass")]).await.expect("changes");
+    for _ in 0..2 {
+        assert_eq!(
+            server.first_stage(&request("copper")).await.expect("hits").hits,
+            [],
+            "no document has the word yet"
+        );
+    }
     for number in 1..=4 {
         other.apply(IndexName::Web, vec![put(number, "copper")]).await.expect("changes");
         // Twice, so that the second search may use what the first one found.

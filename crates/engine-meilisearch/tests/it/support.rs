@@ -1,10 +1,12 @@
-//! Real server, used by each test under its own prefix.
+//! Real server, used by each test under its own prefix, and scripted ones.
 
 use std::ops::Deref;
 
 use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use model::{Collection, DocId, IndexName};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
 /// Engine whose indexes are deleted on drop.
@@ -84,4 +86,48 @@ pub fn request(text: &str) -> FirstStageRequest {
         filters: Filters::default(),
         limit: 10,
     }
+}
+
+/// Starts a server that answers each request with the status and the body that `respond` makes of its body. Returns an engine
+/// without a key.
+pub async fn scripted(respond: impl Fn(&[u8]) -> (&'static str, String) + Clone + Send + 'static) -> MeilisearchEngine {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serve(stream, respond.clone()));
+        }
+    });
+    engine_at(url)
+}
+
+pub fn engine_at(url: String) -> MeilisearchEngine {
+    MeilisearchEngine::new(MeilisearchOptions { url, api_key: None, prefix: String::new() }).expect("a client")
+}
+
+async fn serve(stream: TcpStream, respond: impl Fn(&[u8]) -> (&'static str, String)) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    while let Some(body) = read_request(&mut stream).await? {
+        let (status, body) = respond(&body);
+        let response = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(response.as_bytes()).await?;
+    }
+    Ok(())
+}
+
+/// Reads the body of the next request; `None` at the end of the connection.
+async fn read_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Vec<u8>>> {
+    let (mut length, mut line) = (0, String::new());
+    while line != "\r\n" {
+        line.clear();
+        if stream.read_line(&mut line).await? == 0 {
+            return Ok(None);
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a length");
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    Ok(Some(body))
 }

@@ -5,34 +5,9 @@ use std::time::{Duration, Instant};
 use engine::{EngineErrorKind, SearchEngine};
 use engine_meilisearch::{MeilisearchEngine, MeilisearchOptions};
 use model::IndexName;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::support::{put, request};
-
-fn engine(url: String) -> MeilisearchEngine {
-    MeilisearchEngine::new(MeilisearchOptions { url, api_key: None, prefix: String::new() }).expect("a client")
-}
-
-/// Starts a server that sends this response to every request.
-async fn start_server(status: &'static str, body: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut received = [0; 1 << 16];
-                while stream.read(&mut received).await.is_ok_and(|read| read > 0) {
-                    let response = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-                    if stream.write_all(response.as_bytes()).await.is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    format!("http://{address}")
-}
+use crate::support::{engine_at, put, request, scripted};
 
 #[tokio::test]
 async fn unreachable_server_is_unavailable() {
@@ -40,7 +15,7 @@ async fn unreachable_server_is_unavailable() {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     drop(listener);
     let started = Instant::now();
-    let engine = engine(url);
+    let engine = engine_at(url);
     assert_eq!(engine.first_stage(&request("copper")).await.expect_err("no server").kind, EngineErrorKind::Unavailable);
     let applied = engine.apply(IndexName::Web, vec![put(1, "copper")]).await;
     assert_eq!(applied.expect_err("no server").kind, EngineErrorKind::Unavailable);
@@ -58,7 +33,7 @@ async fn invalid_responses_are_unavailable() {
         ("302 Found", "elsewhere"),
         ("200 OK", ""),
     ] {
-        let engine = engine(start_server(status, body).await);
+        let engine = scripted(move |_| (status, body.to_owned())).await;
         let error = engine.first_stage(&request("copper")).await.expect_err(body);
         assert_eq!(error.kind, EngineErrorKind::Unavailable, "{status} {body}");
         assert!(engine.apply(IndexName::Web, vec![put(1, "copper")]).await.is_err(), "{status} {body}");

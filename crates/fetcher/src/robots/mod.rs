@@ -136,6 +136,7 @@ impl RobotsCache {
             Ok(Err(
                 error @ (FetchError::RefusedAddress
                 | FetchError::Dns
+                | FetchError::Overloaded { .. }
                 | FetchError::Connect
                 | FetchError::Tls
                 | FetchError::Timeout { stage: TimeoutStage::Connect }),

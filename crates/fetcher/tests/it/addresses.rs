@@ -1,6 +1,10 @@
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use fetcher::{FetchError, Fetcher, FetcherOptions};
+use async_trait::async_trait;
+use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver};
 
 use crate::site::{Site, page, redirect_to};
 use crate::support::{FakeResolver, fetch, fetcher, options};
@@ -108,4 +112,30 @@ async fn the_system_resolver_finds_localhost() {
     let url = format!("http://localhost:{}/", site.address.port());
     assert_eq!(fetch(&Fetcher::new(options()).unwrap(), url.clone()).await.unwrap().body, "x");
     assert_eq!(fetch(&Fetcher::new(public_only()).unwrap(), url).await.err(), Some(FetchError::RefusedAddress));
+}
+
+/// Resolver that has no place for the first lookup.
+struct BusyOnce(AtomicBool);
+
+#[async_trait]
+impl Resolver for BusyOnce {
+    async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+        if self.0.swap(false, Ordering::SeqCst) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        Ok(vec![Ipv4Addr::LOCALHOST.into()])
+    }
+}
+
+#[tokio::test]
+async fn lookup_without_a_place_is_no_failure_of_the_host() {
+    let site = Site::serving(page("x")).await;
+    for respect_robots in [false, true] {
+        let resolver = Arc::new(BusyOnce(AtomicBool::new(true)));
+        let fetcher = Fetcher::with_resolver(FetcherOptions { respect_robots, ..options() }, resolver).unwrap();
+        let refused = fetch(&fetcher, site.url_for("a.test", "/")).await.err();
+        assert!(matches!(refused, Some(FetchError::Overloaded { .. })), "{refused:?}");
+        let fetched = fetch(&fetcher, site.url_for("a.test", "/")).await;
+        assert_eq!(fetched.unwrap().body, "x", "nothing is remembered, with robots.txt = {respect_robots}");
+    }
 }

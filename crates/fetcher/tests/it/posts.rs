@@ -58,6 +58,25 @@ async fn refused_addresses_are_never_connected_to() {
     assert!(site.heads().is_empty());
 }
 
+#[test]
+fn addresses_that_parsing_would_change_are_refused() {
+    let poster = poster();
+    for url in [
+        "https://hook.test/in\0",
+        "https://hook.test/\0in",
+        "\0https://hook.test/",
+        "https://hook.test/a\nb",
+        "https://hook.test/\u{7f}",
+        "https://hook.test/\u{85}",
+        "https://ho\tok.test/",
+        " https://hook.test/",
+        "https://hook.test/ ",
+    ] {
+        assert!(matches!(poster.check(url), Err(FetchError::InvalidUrl { .. })), "{url:?}");
+    }
+    assert_eq!(poster.check("https://hook.test/a b/é?q=%00"), Ok(()));
+}
+
 #[tokio::test]
 async fn endless_bodies_are_not_read() {
     let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();

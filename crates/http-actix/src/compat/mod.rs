@@ -11,7 +11,7 @@ use actix_web::http::StatusCode;
 use compat::{ErrorReply, Refusal, Service};
 use uuid::Uuid;
 
-pub(crate) use routes::register;
+pub(crate) use routes::{names, register};
 
 use crate::State;
 use crate::failure::Failure;

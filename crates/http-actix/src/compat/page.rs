@@ -17,7 +17,7 @@ const PREFIX: &str = "/read/";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-static READ: Foreign = Foreign {
+pub(super) static READ: Foreign = Foreign {
     name: "GET /read/{url}",
     scope: Scope::DocumentRead,
     refusals: Refusals { reply: refuse, challenge: CHALLENGE },

@@ -14,6 +14,7 @@ use crate::documents::batch;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::json;
+use crate::memory::Gathered;
 use crate::reply::{Reply, log};
 
 /// Answers a request to read documents.
@@ -24,27 +25,31 @@ pub(super) async fn post<T: ForeignPath + ForeignRead>(request: HttpRequest, pay
 async fn answer<T: ForeignPath + ForeignRead>(context: &Context, asked: T, started: Instant) -> Result<Reply, Failure> {
     let started_at = context.state.now();
     let groups = asked.reads()?;
-    let mut documents = all(context, T::FOREIGN.name, groups).await;
+    let memory = context.gather();
+    let mut documents = all(context, T::FOREIGN.name, groups, &memory).await;
     if let Some(failure) = batch::fault_of_all(&mut documents) {
         return Err(failure);
     }
     let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
     let Answered { status, body } = asked.answer(documents.into_iter().map(outcomes).collect(), moment);
     let status = StatusCode::from_u16(status).map_err(Failure::internal)?;
-    Ok(Reply::serialized(status, context.hold(json::to_vec(body).await?).await?))
+    let body = json::to_vec_of(context, memory.bytes().await, body).await?;
+    Ok(Reply::serialized(status, memory.into_answer(body).await?))
 }
 
-/// Reads groups of documents, a few at a time, and logs what failed. Returns the outcomes in their groups.
+/// Reads groups of documents, a few at a time, and logs what failed. Returns the outcomes in their groups, with memory for the
+/// documents.
 pub(super) async fn all(
     context: &Context,
     route: &str,
     groups: Vec<Vec<DocumentRequest>>,
+    memory: &Gathered<'_>,
 ) -> Vec<Vec<Result<DocumentResponse, Failure>>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let share = batch::share(sizes.iter().sum());
     let reads = groups.into_iter().flatten().map(async |mut request: DocumentRequest| {
         batch::limit(&mut request.content, share);
-        let outcome = one(context, request).await;
+        let outcome = part(context, request, memory).await;
         if let Err(failure) = &outcome {
             log(failure, route);
         }
@@ -52,6 +57,13 @@ pub(super) async fn all(
     });
     let mut outcomes = batch::read_all(reads).await.into_iter();
     sizes.into_iter().map(|size| outcomes.by_ref().take(size).collect()).collect()
+}
+
+/// Reads one of several documents, and takes memory for it until the others are read.
+async fn part(context: &Context, request: DocumentRequest, memory: &Gathered<'_>) -> Result<DocumentResponse, Failure> {
+    let document = one(context, request).await?;
+    memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
+    Ok(document)
 }
 
 /// Reads one document.

@@ -14,7 +14,7 @@ use crate::pipeline::{self, Foreign, Route};
 use crate::reply::Reply;
 
 /// A request with its path.
-pub(super) trait ForeignPath: ForeignRequest + 'static {
+pub(super) trait ForeignPath: ForeignRequest + Send + 'static {
     const FOREIGN: &'static Foreign;
 
     /// Old clients send the key in the body.
@@ -39,7 +39,8 @@ pub(super) async fn post<T: ForeignPath>(
             Some(body) => body,
             None => crate::body::bytes(&mut call).await?,
         };
-        answer(&call.context, parse::<T>(&body, T::UNSUPPORTED)?, started).await
+        let parsed = crate::body::parsed(&call.context, body, |body| parse::<T>(body, T::UNSUPPORTED)).await??;
+        answer(&call.context, parsed, started).await
     })
     .await
 }

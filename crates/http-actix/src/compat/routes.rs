@@ -35,6 +35,23 @@ pub(crate) fn register(app: &mut web::ServiceConfig) {
         .service(get(&["/read/{url:.*}"], [web::get(), web::head()].map(|route| route.to(page::get))));
 }
 
+/// Returns the names that usage and logs give the paths.
+pub(crate) fn names() -> [&'static str; 10] {
+    [
+        tavily::SearchRequest::FOREIGN,
+        tavily::ExtractRequest::FOREIGN,
+        exa::SearchRequest::FOREIGN,
+        exa::ContentsRequest::FOREIGN,
+        firecrawl::SearchRequest::FOREIGN,
+        firecrawl::ScrapeRequest::FOREIGN,
+        searxng::SearchRequest::FOREIGN,
+        openwebui::SearchRequest::FOREIGN,
+        openwebui::LoadRequest::FOREIGN,
+        &page::READ,
+    ]
+    .map(|foreign| foreign.name)
+}
+
 fn post(path: &str, route: Route) -> Resource {
     web::resource(path).route(route).default_service(wrong_method("POST"))
 }

@@ -15,6 +15,7 @@ use crate::call::Context;
 use crate::failure::Failure;
 use crate::handlers::searches;
 use crate::json;
+use crate::memory::Gathered;
 use crate::reply::Reply;
 use crate::search::response::ShapedPage;
 
@@ -44,10 +45,11 @@ async fn answer<T: ForeignPath + ForeignSearch>(
         return Err(Failure::invalid(violation.field, violation.message));
     }
     searches::search(context, search, async |page: &ShapedPage| {
-        let hits = with_documents(context, &asked, plan.select(page.response()?)).await;
+        let memory = context.gather();
+        let hits = with_documents(context, &asked, plan.select(page.response()?), &memory).await;
         let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
-        let body = json::to_vec(asked.answer(hits, moment)).await?;
-        Ok(Reply::serialized(StatusCode::OK, context.hold(body).await?))
+        let body = json::to_vec_of(context, memory.bytes().await, asked.answer(hits, moment)).await?;
+        Ok(Reply::serialized(StatusCode::OK, memory.into_answer(body).await?))
     })
     .await
 }
@@ -57,9 +59,10 @@ async fn with_documents<T: ForeignPath + ForeignSearch>(
     context: &Context,
     asked: &T,
     results: Vec<SearchResult>,
+    memory: &Gathered<'_>,
 ) -> Vec<Hit> {
     let groups = results.iter().map(|result| asked.reads(result)).collect();
-    let documents = read::all(context, T::FOREIGN.name, groups).await;
+    let documents = read::all(context, T::FOREIGN.name, groups, memory).await;
     let hits = results.into_iter().zip(documents);
     hits.map(|(result, documents)| Hit { result, documents: read::outcomes(documents) }).collect()
 }

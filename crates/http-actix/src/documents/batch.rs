@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use api_types::{ContentRequest, Selection};
+use api_types::{Content, ContentRequest, Passage, Selection};
 use futures_util::{StreamExt, stream};
 
 use crate::failure::Failure;
@@ -12,6 +12,9 @@ const CONCURRENT: usize = 8;
 
 /// Maximum characters of the documents of one answer: it is built in memory.
 const MAX_CHARS: i64 = 8_000_000;
+
+/// Bytes of a passage beside its text: ids, offsets and headings.
+const PASSAGE_BYTES: usize = 256;
 
 /// Returns the maximum characters of each of `count` documents.
 pub(crate) fn share(count: usize) -> i64 {
@@ -31,6 +34,14 @@ pub(crate) fn limit(content: &mut ContentRequest, most: i64) {
 /// Reads, a few documents at a time. Returns the outcomes in order.
 pub(crate) async fn read_all<R: Future>(reads: impl IntoIterator<Item = R>) -> Vec<R::Output> {
     stream::iter(reads).buffered(CONCURRENT).collect().await
+}
+
+/// Estimates the bytes of a document in an answer.
+pub(crate) fn bytes_of(content: Option<&Content>, passages: Option<&[Passage]>) -> usize {
+    let content = content.map_or(0, |content| content.text.len());
+    let passages: usize = passages.into_iter().flatten().map(|passage| passage.text.len() + PASSAGE_BYTES).sum();
+    // Ends of lines and quotation marks take two bytes.
+    (content + passages) / 16 * 17
 }
 
 /// Returns a failure of the server if every read of every group ended with one: then there is nothing to answer with.

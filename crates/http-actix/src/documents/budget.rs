@@ -5,6 +5,8 @@ use api_types::{
 };
 use serde_json::{Map, json};
 
+use crate::call::Context;
+use crate::documents::batch;
 use crate::failure::Failure;
 use crate::metered::{self, length_of};
 use crate::numbers::wire_int;
@@ -14,26 +16,33 @@ const FIELD: &str = "response.budget.max_chars_total";
 /// Room for the digits of the length that the body states.
 const DIGITS: u64 = 8;
 
-/// Size of a response from which it is shaped on another thread.
-const LARGE: u64 = 64 << 10;
+/// Bytes of a response from which it is measured and shaped on another thread.
+const LARGE: usize = 64 << 10;
 
 /// Leaves out as little as the budget demands: first passages of documents whose content is there too, then outlines and
 /// captures, then the ends of the longest texts.
 ///
 /// # Errors
 /// `response_too_large` if the budget cannot be met and the caller asked for an error in that case.
-pub(crate) async fn fit(response: DocumentsResponse, budget: &ResponseBudget) -> Result<DocumentsResponse, Failure> {
+pub(crate) async fn fit(
+    context: &Context,
+    response: DocumentsResponse,
+    budget: &ResponseBudget,
+) -> Result<DocumentsResponse, Failure> {
     let Some(max_chars) = budget.max_chars_total.and_then(|max| u64::try_from(max).ok()) else { return Ok(response) };
     let on_exceed = budget.on_exceed;
+    let documents = response.results.iter().filter_map(|result| result.document.as_deref());
+    let bytes = documents.map(|document| batch::bytes_of(document.content.as_ref(), document.passages.as_deref()));
+    let bytes: usize = bytes.sum();
+    if bytes < LARGE {
+        return shaped(response, max_chars, on_exceed);
+    }
+    context.compute(bytes, move || shaped(response, max_chars, on_exceed)).await?
+}
+
+fn shaped(response: DocumentsResponse, max_chars: u64, on_exceed: OnExceed) -> Result<DocumentsResponse, Failure> {
     let size = size(&response)?;
-    if size <= max_chars {
-        return Ok(response);
-    }
-    let shaping = Shaping { response, max_chars, size };
-    if size < LARGE {
-        return shaping.run(on_exceed);
-    }
-    tokio::task::spawn_blocking(move || shaping.run(on_exceed)).await.map_err(Failure::internal)?
+    if size <= max_chars { Ok(response) } else { Shaping { response, max_chars, size }.run(on_exceed) }
 }
 
 /// Returns the characters of the body.

@@ -9,6 +9,8 @@ use crate::call::Context;
 use crate::documents::{batch, budget, request, view};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::memory::{Answer, Gathered};
+use crate::metered;
 use crate::pipeline::caught;
 use crate::reply::log;
 use crate::warning_metrics;
@@ -39,35 +41,57 @@ impl Endpoint for operations::ReadDocument {
 
 impl Endpoint for operations::ReadDocuments {
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentsResponse, Failure> {
-        let session_id = context.session(None);
-        let budget = input.body.response.budget.clone();
-        let is_capped = is_capped(&input.body);
-        let mut results = read_all(context, limited(input.body)).await?;
-        if let (Some(max_chars), false) = (budget.max_chars_total, is_capped) {
-            let documents = results.iter_mut().filter_map(|result| result.document.as_deref_mut());
-            documents.for_each(|document| budget::claim_cut(document, max_chars));
-        }
-        let response = DocumentsResponse {
-            schema: context.schema::<DocumentsResponse>(),
-            request_id: context.request_id,
-            session_id,
-            access: context.access.clone(),
-            results,
-            truncated: None,
-            usage: context.usage(),
-            warnings: Vec::new(),
-        };
-        let response = budget::fit(response, &budget).await?;
-        let documents = response.results.iter().filter_map(|result| result.document.as_deref());
-        warning_metrics::record(response.warnings.iter().chain(documents.flat_map(|document| &document.warnings)));
-        Ok(response)
+        respond(context, input.body, &context.gather()).await
     }
+
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
+        let memory = context.gather();
+        let response = respond(context, input.body, &memory).await?;
+        let body = metered::serialize(context, memory.bytes().await, response).await?;
+        memory.into_answer(body).await
+    }
+}
+
+async fn respond(
+    context: &Context,
+    body: DocumentsRequest,
+    memory: &Gathered<'_>,
+) -> Result<DocumentsResponse, Failure> {
+    let session_id = context.session(None);
+    let budget = body.response.budget.clone();
+    let is_capped = is_capped(&body);
+    let mut results = read_all(context, limited(body), memory).await?;
+    if let (Some(max_chars), false) = (budget.max_chars_total, is_capped) {
+        let documents = results.iter_mut().filter_map(|result| result.document.as_deref_mut());
+        documents.for_each(|document| budget::claim_cut(document, max_chars));
+    }
+    let response = DocumentsResponse {
+        schema: context.schema::<DocumentsResponse>(),
+        request_id: context.request_id,
+        session_id,
+        access: context.access.clone(),
+        results,
+        truncated: None,
+        usage: context.usage(),
+        warnings: Vec::new(),
+    };
+    let response = budget::fit(context, response, &budget).await?;
+    let documents = response.results.iter().filter_map(|result| result.document.as_deref());
+    warning_metrics::record(response.warnings.iter().chain(documents.flat_map(|document| &document.warnings)));
+    Ok(response)
 }
 
 async fn read(context: &Context, request: ReadRequest) -> Result<ReadDocument, Failure> {
     let outcome =
         context.run(Work::Read, |service, viewer| async move { service.read_document(&viewer, request).await }).await?;
     Ok(view::read_document(outcome))
+}
+
+/// Reads one of several documents, and takes memory for it until the others are read.
+async fn read_part(context: &Context, request: ReadRequest, memory: &Gathered<'_>) -> Result<ReadDocument, Failure> {
+    let document = read(context, request).await?;
+    memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
+    Ok(document)
 }
 
 /// Returns true if the request limits the text of each document itself.
@@ -85,14 +109,18 @@ fn limited(mut body: DocumentsRequest) -> DocumentsRequest {
 }
 
 /// Reads documents, a few at a time. Each has its own outcome; only if the server failed at all of them, the request fails.
-async fn read_all(context: &Context, body: DocumentsRequest) -> Result<Vec<DocumentResult>, Failure> {
+async fn read_all(
+    context: &Context,
+    body: DocumentsRequest,
+    memory: &Gathered<'_>,
+) -> Result<Vec<DocumentResult>, Failure> {
     let targets: Vec<(usize, DocumentRequest)> = request::single(body).into_iter().enumerate().collect();
     // Their time starts together.
     let requests = targets.into_iter().map(|(index, target)| (index, request::convert(target)));
     let requests: Vec<(usize, Result<ReadRequest, Failure>)> = requests.collect();
     let reads = requests.into_iter().map(async |(index, request)| {
         let outcome = match request {
-            Ok(request) => caught(read(context, request)).await.and_then(|outcome| outcome),
+            Ok(request) => caught(read_part(context, request, memory)).await.and_then(|outcome| outcome),
             Err(failure) => Err(failure),
         };
         outcome.map_err(|failure| named(failure, index))

@@ -13,8 +13,10 @@ use crate::query::{Query, refuse_unknown_parameters};
 use crate::reply::Reply;
 use crate::{State, body, json};
 
+/// Name that usage and logs give the path.
+pub(crate) const NAME: &str = "POST /mcp";
 /// Any credential is admitted; a tool call needs the scope of its operation and counts as that operation.
-const MCP: Route = Route::Unlisted("POST /mcp");
+const MCP: Route = Route::Unlisted(NAME);
 
 /// `POST /mcp`: one message, answered in the response.
 pub(crate) async fn serve(request: HttpRequest, payload: web::Payload, state: web::Data<State>) -> HttpResponse {
@@ -52,7 +54,7 @@ pub(crate) async fn metadata(request: HttpRequest, state: web::Data<State>) -> H
 async fn run(mut call: Call) -> Result<Reply, Failure> {
     let toolset = toolset(&call.request)?;
     let bytes = body::bytes(&mut call).await?;
-    let request = match Message::parse(&bytes) {
+    let request = match body::parsed(&call.context, bytes, Message::parse).await? {
         Ok(Message::Request(request)) => request,
         // Notifications have no effect: no request continues after its response.
         Ok(Message::Notification { .. } | Message::Response) => {
@@ -63,22 +65,32 @@ async fn run(mut call: Call) -> Result<Reply, Failure> {
         }
         Err((id, error)) => return Reply::json(StatusCode::BAD_REQUEST, &error.body(id.as_ref())),
     };
+    let backend = InProcess::new(&call.context, &call.usage);
     let response = match headers::check(call.request.headers(), &request) {
-        Ok(()) => {
-            let backend = InProcess { context: &call.context, usage: &call.usage };
-            Server::new(toolset).answer(request, &backend).await
-        }
+        Ok(()) => Server::new(toolset).answer(request, &backend).await,
         Err(error) => Response::refused(request, error),
     };
+    let (response, answer) = match held(&call.context, &response).await {
+        Ok(answer) => (response, answer),
+        // As every failure of an operation, so that the model reads when to try again.
+        Err(failure) => {
+            let response = response.failed(backend.refusal(&failure));
+            let answer = held(&call.context, &response).await?;
+            (response, answer)
+        }
+    };
+    // Not before: a client that leaves while its answer waits for memory does not get it.
+    backend.settle(response.failure.is_none()).await;
     if let Some(failure) = &response.failure {
         call.usage.finish(failure.status);
     }
     let status = StatusCode::from_u16(headers::status(&response)).unwrap_or(StatusCode::OK);
-    let bytes = json::to_vec(response.body()).await?;
-    // A search has been charged by now, so its answer waits for memory instead of being refused.
-    let Context { state, viewer, .. } = &call.context;
-    let memory = state.memory.responses.wait(viewer.organization_id, bytes.len()).await;
-    Ok(Reply::serialized(status, Answer { bytes: bytes.into(), memory }))
+    Ok(Reply::serialized(status, answer))
+}
+
+/// Serializes a response and takes memory for it.
+async fn held(context: &Context, response: &Response) -> Result<Answer, Failure> {
+    context.hold(json::to_vec(context, response.body()).await?).await
 }
 
 /// Returns the tools that the address selects: those of `profile`, or the ones named by `tools`.

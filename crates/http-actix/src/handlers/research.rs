@@ -9,6 +9,7 @@ use openapi::{Input, operations, parameters};
 use research::{CreatedRun, ListQuery, RunView, RunsPage};
 use uuid::Uuid;
 
+use crate::admission::bearer_token;
 use crate::call::{Call, Context};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
@@ -43,9 +44,10 @@ impl Endpoint for operations::CreateResearch {
     }
 
     async fn respond(call: &Call, input: Input<Self>) -> Result<Reply, Failure> {
-        let response = Self::handle(&call.context, input).await?;
+        let context = &call.context;
+        let response = Self::handle(context, input).await?;
         let location = format!("/v1/research/{}", response.run.research_id);
-        let body = call.context.hold(metered::serialize(response).await?).await?;
+        let body = context.hold(metered::serialize(context, 0, response).await?).await?;
         Ok(Reply::success::<Self>(body)?.located(location))
     }
 }
@@ -128,7 +130,8 @@ impl Endpoint for operations::ResearchEvents {
         let after = number("after", input.query.after, 0, 0..=MAX_SEQUENCE)?;
         let last = headers.get("Last-Event-ID").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let after = number("Last-Event-ID", last.filter(|last| !last.is_empty()), after, 0..=MAX_SEQUENCE)?;
-        Reply::stream::<Self>(stream::follow(&call.context, id, after).await?)
+        let token = bearer_token(headers)?;
+        Reply::stream::<Self>(stream::follow(&call.context, token, id, after).await?)
     }
 }
 

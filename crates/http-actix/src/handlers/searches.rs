@@ -7,7 +7,7 @@ use api_types::{
 };
 use app::clock::to_date_time;
 use app::search::{Place, RecordedSearch};
-use app::{App, Viewer, Work};
+use app::{App, Charge, Viewer, Work};
 use model::{IndexName, SessionId};
 use openapi::parameters::SearchId;
 use openapi::{Input, operations};
@@ -27,6 +27,13 @@ impl Endpoint for operations::Search {
 
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
         search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
+    }
+
+    async fn handle_charged(
+        context: &Context,
+        input: Input<Self>,
+    ) -> Result<(SearchResponse, Option<Charge>), Failure> {
+        charged_search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
     }
 
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
@@ -91,9 +98,20 @@ fn place(Place { rank, score }: Place) -> StagePlace {
 /// meet its budget, or its client disconnects.
 pub(crate) async fn search<T>(
     context: &Context,
-    mut body: SearchRequest,
+    body: SearchRequest,
     convert: impl AsyncFnOnce(&ShapedPage) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let (answer, charge) = charged_search(context, body, convert).await?;
+    charge.into_iter().for_each(Charge::keep);
+    Ok(answer)
+}
+
+/// As [`search`], but leaves it to the caller to keep the charge.
+async fn charged_search<T>(
+    context: &Context,
+    mut body: SearchRequest,
+    convert: impl AsyncFnOnce(&ShapedPage) -> Result<T, Failure>,
+) -> Result<(T, Option<Charge>), Failure> {
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
@@ -120,10 +138,13 @@ pub(crate) async fn search<T>(
         }
         Err(failure) => Err(failure),
     };
-    match charge {
-        Some(charge) if answer.is_ok() => charge.keep(),
-        Some(charge) => charge.refund().await,
-        None => {}
+    match answer {
+        Ok(answer) => Ok((answer, charge)),
+        Err(failure) => {
+            if let Some(charge) = charge {
+                charge.refund().await;
+            }
+            Err(failure)
+        }
     }
-    answer
 }

@@ -10,6 +10,7 @@ use crate::State;
 use crate::exchange::Exchange;
 use crate::failure::Failure;
 use crate::handlers::unmatched::without_admission;
+use crate::query::refuse_unknown_parameters;
 use crate::reply::{Reply, respond};
 use crate::skill_files::SkillFiles;
 use crate::static_file::StaticFile;
@@ -17,7 +18,7 @@ use crate::static_file::StaticFile;
 /// `GET /skills`.
 pub(crate) async fn index(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Exchange::of(&request).request_id;
-    let outcome = files(&state).and_then(|files| {
+    let outcome = files_for(&request, &state).and_then(|files| {
         let entry = |skill: &Text| {
             let url = format!("{}/skills/{}/SKILL.md", files.public_url, skill.name);
             json!({"name": skill.name, "description": skill.description, "url": url})
@@ -56,7 +57,7 @@ async fn serve(
     state: &State,
     choose: impl FnOnce(&SkillFiles) -> Option<&StaticFile>,
 ) -> HttpResponse {
-    let failure = match files(state) {
+    let failure = match files_for(request, state) {
         Ok(files) => match choose(files) {
             Some(file) => return file.answer(request).await,
             None => unknown(files),
@@ -66,7 +67,9 @@ async fn serve(
     without_admission(request, state, Err(failure)).await
 }
 
-fn files(state: &State) -> Result<&SkillFiles, Failure> {
+/// Returns the files of a deployment that serves skills. Their requests have no parameters.
+fn files_for<'s>(request: &HttpRequest, state: &'s State) -> Result<&'s SkillFiles, Failure> {
+    refuse_unknown_parameters(request, |_| false)?;
     state.skills.as_ref().ok_or_else(|| Failure::new(ErrorCode::NotFound, "this deployment serves no skills"))
 }
 

@@ -1,9 +1,12 @@
-use app::Work;
+use std::cell::RefCell;
+
+use app::{Charge, Work};
 use mcp::{Backend, Call, Upload, Uploaded};
 use model::Scope;
 use openapi::{Input, Spec};
 use uuid::Uuid;
 
+use crate::admission;
 use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
@@ -11,17 +14,32 @@ use crate::handlers::files;
 use crate::pipeline::caught;
 use crate::reply::log;
 use crate::usage_record::UsageRecord;
-use crate::{admission, metered};
 
 /// Calls handlers directly, for one admitted request. Calls take no further token of the rate limit.
 pub(crate) struct InProcess<'a> {
-    pub context: &'a Context,
-    pub usage: &'a UsageRecord,
+    context: &'a Context,
+    usage: &'a UsageRecord,
+    /// Of searches whose answer is not complete yet.
+    charges: RefCell<Vec<Charge>>,
 }
 
-impl InProcess<'_> {
+impl<'a> InProcess<'a> {
+    pub fn new(context: &'a Context, usage: &'a UsageRecord) -> Self {
+        Self { context, usage, charges: RefCell::default() }
+    }
+
+    /// Keeps the charges of an answer that is complete, and refunds those of one that failed.
+    pub async fn settle(self, is_complete: bool) {
+        for charge in self.charges.into_inner() {
+            match is_complete {
+                true => charge.keep(),
+                false => charge.refund().await,
+            }
+        }
+    }
+
     /// Logs a failure and converts its public part.
-    fn refusal(&self, failure: &Failure) -> mcp::Failure {
+    pub fn refusal(&self, failure: &Failure) -> mcp::Failure {
         log(failure, self.usage.route());
         mcp::Failure { status: failure.code.status(), error: failure.body() }
     }
@@ -54,11 +72,10 @@ impl Backend for InProcess<'_> {
 
 impl<O: Endpoint> Call<O> for InProcess<'_> {
     async fn call(&self, input: Input<O>) -> Result<O::Response, mcp::Failure> {
-        let outcome = caught(async {
-            let mut response = O::handle(self.context, input).await?;
-            metered::complete(&mut response)?;
-            Ok(response)
-        });
-        outcome.await.and_then(|outcome| outcome).map_err(|failure| self.refusal(&failure))
+        // The answer of a tool shows no usage, so the response need not state its length.
+        let outcome = caught(O::handle_charged(self.context, input)).await.and_then(|outcome| outcome);
+        let (response, charge) = outcome.map_err(|failure| self.refusal(&failure))?;
+        self.charges.borrow_mut().extend(charge);
+        Ok(response)
     }
 }

@@ -1,6 +1,7 @@
 //! Research runs on the wire: conversion of requests and runs, and streams of events.
 
 mod accept;
+mod credential;
 pub(crate) mod event_view;
 pub(crate) mod request;
 mod run_view;

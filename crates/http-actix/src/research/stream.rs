@@ -1,16 +1,18 @@
-//! Streams of events. They hold no permit and end when the server stops; clients continue with `Last-Event-ID`.
+//! Streams of events. They hold no permit and end when the server stops or their credential becomes invalid; clients
+//! continue with `Last-Event-ID`.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
 
 use app::Viewer;
 use bytes::Bytes;
 use futures_util::Stream;
 use model::ResearchId;
 use research::{Follower, RunEvent};
+use tokio::time::{Instant, sleep_until};
 
+use super::credential::Credential;
 use super::event_view;
 use crate::State;
 use crate::call::Context;
@@ -27,17 +29,34 @@ const COMMENT: &[u8] = b": keep-alive\n\n";
 struct Streaming {
     state: Arc<State>,
     viewer: Viewer,
+    credential: Credential,
     research_id: ResearchId,
     follower: Follower,
     is_started: bool,
 }
 
-/// Follows a run from the event after a sequence.
-pub(crate) async fn follow(context: &Context, research_id: ResearchId, after: i64) -> Result<EventStream, Failure> {
+/// The end of a wait.
+enum Wait {
+    /// Events; none after the last one.
+    Found(app::Result<Vec<RunEvent>>),
+    /// Nothing has happened for a while.
+    Idle,
+    /// The server stops, or the credential is no longer valid.
+    Over,
+}
+
+/// Follows a run from the event after a sequence, for as long as the token of the request is valid.
+pub(crate) async fn follow(
+    context: &Context,
+    token: String,
+    research_id: ResearchId,
+    after: i64,
+) -> Result<EventStream, Failure> {
     let follower = context.state.research.follow(&context.viewer, research_id, after).await?;
     let streaming = Streaming {
         state: Arc::clone(&context.state),
         viewer: context.viewer.clone(),
+        credential: Credential::admitted(token),
         research_id,
         follower,
         is_started: false,
@@ -55,18 +74,37 @@ impl Streaming {
             self.is_started = true;
             return Some(Bytes::from_static(START));
         }
-        let keep_alive: Duration = self.state.research.options().keep_alive;
-        let found = tokio::select! {
-            () = self.state.stopping.cancelled() => return None,
-            found = self.follower.next() => found,
-            () = tokio::time::sleep(keep_alive) => return Some(Bytes::from_static(COMMENT)),
-        };
-        match found {
-            Ok(events) if events.is_empty() => None,
-            Ok(events) => self.write(events).await,
-            Err(error) => {
+        match self.wait().await {
+            Wait::Over => None,
+            Wait::Idle => Some(Bytes::from_static(COMMENT)),
+            Wait::Found(Ok(events)) if events.is_empty() => None,
+            Wait::Found(Ok(events)) => self.write(events).await,
+            Wait::Found(Err(error)) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "a stream of research events ended early");
                 None
+            }
+        }
+    }
+
+    /// Waits for events, and meanwhile checks the credential.
+    async fn wait(&mut self) -> Wait {
+        let Self { state, credential, follower, .. } = self;
+        let comment_at = Instant::now() + state.research.options().keep_alive;
+        // Kept across the checks: a look into a slow database may take longer than the time between two of them.
+        let mut next = pin!(follower.next());
+        loop {
+            let found = tokio::select! {
+                () = state.stopping.cancelled() => return Wait::Over,
+                found = &mut next => Some(found),
+                () = sleep_until(comment_at.min(credential.due_at())) => None,
+            };
+            if !credential.is_valid(&state.app).await {
+                return Wait::Over;
+            }
+            match found {
+                Some(found) => return Wait::Found(found),
+                None if comment_at <= Instant::now() => return Wait::Idle,
+                None => {}
             }
         }
     }

@@ -4,6 +4,7 @@ use app::clock::from_date_time;
 use app::files::labels;
 use app::search::{Detail, SearchRequest, SourcePolicy};
 use model::{IndexName, OrganizationId, SessionId};
+use retrieval_core::analysis::canonical_code;
 use retrieval_core::shape;
 use retrieval_core::site::Site;
 use time::OffsetDateTime;
@@ -56,7 +57,7 @@ pub(crate) fn convert(
         max_results: usize::try_from(body.max_results).unwrap_or(1),
         indexes: indexes.into_iter().map(index_name).collect(),
         workspace_id: body.scope.workspace_id.as_deref().and_then(parse_uuid).map(OrganizationId),
-        language: two_letters("filters.language", body.filters.language)?,
+        language: two_letters("filters.language", body.filters.language)?.map(|code| canonical_code(&code)),
         country: two_letters("filters.country", body.filters.country)?,
         exact_match: body.filters.exact_match,
         labels: labels::normalize("filters.labels", body.filters.labels)?,

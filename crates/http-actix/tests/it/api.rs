@@ -7,7 +7,7 @@ use actix_web::web;
 use app::clock::from_date_time;
 use connections::Limits;
 use http_actix::{MemoryLimits, Options, Paces, State, create_app, create_operations_app};
-use model::{Clock, ManualClock, Scope};
+use model::{Clock, ManualClock, Scope, SystemClock};
 use serde_json::Value;
 use test_support::{Setup, Tenant, TestApp};
 use time::OffsetDateTime;
@@ -49,17 +49,23 @@ impl Api {
     }
 
     pub fn of(world: TestApp, tenant: Tenant, clock: Arc<dyn Clock>) -> Self {
-        Self::with_options(world, tenant, clock, PUBLIC_URL, None)
+        Self::with_options(world, tenant, clock, PUBLIC_URL, None, MemoryLimits::default())
     }
 
     /// Changes the public base URL of the service.
     pub fn at(self, public_url: &str) -> Self {
-        Self::with_options(self.world, self.tenant, stopped_clock(), public_url, None)
+        Self::with_options(self.world, self.tenant, stopped_clock(), public_url, None, MemoryLimits::default())
     }
 
     /// Adds an issuer of access tokens to the service.
     pub fn with_issuer(self, issuer: &str) -> Self {
-        Self::with_options(self.world, self.tenant, stopped_clock(), PUBLIC_URL, Some(issuer.to_owned()))
+        let (issuer, memory) = (Some(issuer.to_owned()), MemoryLimits::default());
+        Self::with_options(self.world, self.tenant, stopped_clock(), PUBLIC_URL, issuer, memory)
+    }
+
+    /// Limits the memory of bodies. Time passes.
+    pub fn with_memory(self, memory: MemoryLimits) -> Self {
+        Self::with_options(self.world, self.tenant, Arc::new(SystemClock), PUBLIC_URL, None, memory)
     }
 
     fn with_options(
@@ -68,6 +74,7 @@ impl Api {
         clock: Arc<dyn Clock>,
         public_url: &str,
         oauth_issuer: Option<String>,
+        memory: MemoryLimits,
     ) -> Self {
         let options = Options {
             public_url: format!("{public_url}/"),
@@ -78,7 +85,7 @@ impl Api {
             tls: None,
             connections: Limits { connections: 16, per_address: 0, trusted: vec![] },
             paces: Paces::default(),
-            memory: MemoryLimits::default(),
+            memory,
             clock,
             access_log: true,
             rejected_per_minute: 5,
@@ -124,6 +131,12 @@ impl Api {
             Answer::read(response.status().as_u16(), response.headers().clone(), read_body(response).await.to_vec());
         contract::check(&method, &path, &answer);
         answer
+    }
+
+    /// Sends a request. The body of its response stays unread, and in memory, until it is dropped.
+    pub async fn send_unread(&self, request: TestRequest) -> impl Sized {
+        let app = init_service(create_app(self.state.clone())).await;
+        call_service(&app, request.to_request()).await
     }
 
     pub async fn send_operations(&self, request: TestRequest) -> Answer {

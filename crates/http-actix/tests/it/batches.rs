@@ -1,5 +1,9 @@
 //! Reads of several documents in one request.
 
+use std::time::Duration;
+
+use actix_web::test::TestRequest;
+use http_actix::MemoryLimits;
 use model::Scope;
 use serde_json::{Value, json};
 use test_support::page;
@@ -73,6 +77,26 @@ async fn each_document_has_its_own_outcome_in_the_order_of_the_request() {
     }
     let recorded = api.recorded().await;
     assert_eq!(recorded.iter().filter(|(route, status)| route == "POST /v1/documents" && *status == 200).count(), 1);
+}
+
+#[actix_web::test]
+async fn documents_beyond_the_memory_of_answers_are_errors_of_their_entries() {
+    // One large answer at a time.
+    let max_wait = Duration::from_millis(50);
+    let memory = MemoryLimits { large_response: 16, responses: 64, max_wait, ..MemoryLimits::default() };
+    let api = with_pages(&[200, 60_000, 60_000]).await.with_memory(memory);
+    let single = TestRequest::post().uri("/v1/document").set_payload(json!({"canonical_url": url(1)}).to_string());
+    let unread = api.send_unread(api.authorized(single)).await;
+    let documents = json!({"documents": (0..3).map(|n| json!({"canonical_url": url(n)})).collect::<Vec<_>>()});
+    let body = read(&api, documents.clone()).await.json();
+    let statuses = |body: &Value| -> Vec<String> {
+        let results = body["results"].as_array().unwrap().iter();
+        results.map(|result| result["status"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(statuses(&body), ["ok", "error", "error"]);
+    assert_eq!(body["results"][1]["error"]["code"], "overloaded");
+    drop(unread);
+    assert_eq!(statuses(&read(&api, documents).await.json()), ["ok", "ok", "ok"]);
 }
 
 #[actix_web::test]

@@ -53,6 +53,24 @@ async fn a_mebibyte_is_read_and_a_byte_more_is_not() {
     }
 }
 
+/// Large bodies are parsed on another thread.
+#[actix_web::test]
+async fn a_large_body_is_refused_like_a_small_one() {
+    let api = Api::new().await;
+    for spaces in [0, 100_000, 900_000] {
+        let padded = |body: &str| format!("{}{body}", " ".repeat(spaces));
+        let unknown = api.post_raw("/v1/search", padded(r#"{"query": "x", "nope": 1}"#)).await;
+        unknown.expect_invalid("nope");
+        api.post_raw("/v1/search", padded(r#"{"query": ""}"#)).await.expect_invalid("query");
+        let message = api.post_raw("/mcp", padded("{")).await;
+        assert_eq!((message.status, &message.json()["error"]["code"]), (400, &json!(-32700)), "{spaces}");
+        let ping = api.post_raw("/mcp", padded(r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#)).await;
+        assert_eq!(ping.json(), json!({"jsonrpc": "2.0", "id": 1, "result": {}}), "{spaces}");
+        let foreign = api.post_raw("/compat/tavily/search", padded(r#"{"query": 1}"#)).await;
+        assert_eq!(foreign.status, 400, "{spaces}");
+    }
+}
+
 #[actix_web::test]
 async fn only_json_is_accepted() {
     let api = Api::new().await;

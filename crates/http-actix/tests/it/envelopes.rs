@@ -4,7 +4,7 @@ use actix_web::test::TestRequest;
 use blobs::BlobErrorKind;
 use engine::EngineErrorKind;
 use serde_json::json;
-use test_support::{EngineFault, Setup, TestApp, TestTokens, TokenTrouble};
+use test_support::{EngineFault, Setup, TestApp, TestTokens, TokenTrouble, page};
 use uuid::Uuid;
 
 use crate::api::{Answer, Api, PUBLIC_URL, stopped_clock};
@@ -213,8 +213,30 @@ async fn gzip_is_sent_only_when_asked_for_and_counts_nothing() {
     let zipped = api.send(ask("gzip, deflate")).await;
     assert_eq!(zipped.header("Content-Encoding"), Some("gzip"));
     assert!(zipped.bytes.len() < plain.bytes.len());
-    let mut text = String::new();
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&zipped.bytes[..]), &mut text).unwrap();
+    let text = unzipped(&zipped);
     let body: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(body["usage"]["bytes_returned"], text.len());
+}
+
+#[actix_web::test]
+async fn a_large_body_is_compressed_whole() {
+    let api = Api::new().await;
+    let text: String = (0..80_000).map(|number| format!("tide {number}\n")).collect();
+    api.world.import_one(page("https://example.com/", &text)).await;
+    let body = json!({"canonical_url": "https://example.com/", "include": ["content"]}).to_string();
+    let request = api.authorized(TestRequest::post().uri("/v1/document")).insert_header(("Accept-Encoding", "gzip"));
+    let zipped = api.send(request.set_payload(body)).await;
+    assert_eq!(zipped.header("Content-Encoding"), Some("gzip"));
+    let whole = unzipped(&zipped);
+    let body: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    assert_eq!(body["usage"]["bytes_returned"], whole.len());
+    assert!(
+        body["content"]["text"].as_str().is_some_and(|text| text.contains("tide 0") && text.contains("tide 79999"))
+    );
+}
+
+fn unzipped(answer: &Answer) -> String {
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&answer.bytes[..]), &mut text).unwrap();
+    text
 }

@@ -91,3 +91,14 @@ async fn keys_need_their_scope_and_stay_within_their_organization() {
     assert!(!ids.contains(&&json!(stranger.key_id.0)));
     assert_eq!(delete(&api, &id).await.json()["status"], "revoked", "a key may revoke itself");
 }
+
+#[actix_web::test]
+async fn a_key_that_is_refused_after_admission_shows_no_limit() {
+    let api = Api::new().await;
+    // From now on this instance knows the key, and does not notice at once that it was revoked.
+    assert_eq!(api.get("/v1/me").await.rate_headers(), 3);
+    api.world.revoke_key(api.tenant.key_id).await;
+    let answer = api.post("/v1/keys", &json!({"name": "a"})).await;
+    answer.expect_error(401, "invalid_api_key");
+    assert_eq!((answer.rate_headers(), answer.header("WWW-Authenticate")), (0, Some("Bearer")));
+}

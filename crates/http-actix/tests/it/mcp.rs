@@ -1,9 +1,13 @@
 //! `POST /mcp`: what is HTTP about it, and that a call is the operation of `/v1`. Messages and tools are tested in `mcp`.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use engine::EngineErrorKind;
-use model::Scope;
+use http_actix::MemoryLimits;
+use model::{Scope, SystemClock};
 use serde_json::{Value, json};
 use test_support::{EngineFault, Setup, TestApp};
 
@@ -215,6 +219,28 @@ async fn a_spent_balance_and_a_missing_index_reach_the_model() {
     let api = Api::with(Setup { retrieval: false, ..Setup::default() }).await;
     assert_eq!(failed_search(&api).await["code"], "provider_unavailable");
     check_recorded(&api, &[("POST /v1/search", 503)]).await;
+}
+
+#[actix_web::test]
+async fn an_answer_without_memory_is_refused_and_not_charged() {
+    let mut setup = Setup::default();
+    setup.options.search_cents = 3;
+    let world = TestApp::with(setup).await;
+    let tenant = world.billed_tenant(10).await;
+    // One answer at a time.
+    let max_wait = Duration::from_millis(50);
+    let memory = MemoryLimits { large_response: 1, responses: 1, max_wait, ..MemoryLimits::default() };
+    let api = Api::of(world, tenant, Arc::new(SystemClock)).with_memory(memory).with_pages(8).await;
+    let search = calling("search", json!({"query": QUERY}));
+    let unread = api.send_unread(post(&api, "/mcp", &search)).await;
+    assert_eq!(api.world.balance(&api.tenant).await, 7);
+    let error = result(&api.post("/mcp", &search).await).unwrap_err();
+    assert_eq!((&error["code"], &error["details"]["retry_after_seconds"]), (&json!("overloaded"), &json!(1)));
+    assert_eq!(api.world.balance(&api.tenant).await, 7, "refunded");
+    drop(unread);
+    assert!(result(&api.post("/mcp", &search).await).is_ok());
+    assert_eq!(api.world.balance(&api.tenant).await, 4);
+    check_recorded(&api, &[("POST /v1/search", 200), ("POST /v1/search", 503), ("POST /v1/search", 200)]).await;
 }
 
 #[actix_web::test]

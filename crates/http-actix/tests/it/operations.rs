@@ -67,9 +67,10 @@ async fn each_backend_is_required() {
 #[actix_web::test]
 async fn probes_may_use_head_and_nothing_else() {
     let api = Api::new().await;
-    for path in ["/healthz", "/readyz"] {
+    for path in ["/healthz", "/readyz", "/metrics"] {
         let head = TestRequest::with_uri(path).method(actix_web::http::Method::HEAD);
-        assert_eq!(api.send_operations(head).await.status, 200);
+        let answer = api.send_operations(head).await;
+        assert_eq!((answer.status, answer.header("X-Request-ID").is_some()), (200, true), "{path}");
         let answer = api.send_operations(TestRequest::post().uri(path)).await;
         answer.expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some("GET, HEAD"));

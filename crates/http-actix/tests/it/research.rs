@@ -143,6 +143,23 @@ async fn waiting_stream_sends_comments() {
 }
 
 #[actix_web::test]
+async fn stream_ends_when_its_key_is_revoked() {
+    let api = api().await;
+    let run = create(&api).await;
+    let (app, viewer, key) = (api.world.app.clone(), api.tenant.viewer.clone(), api.tenant.key_id.to_string());
+    let revoking = actix_web::rt::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        app.revoke_key(&viewer, &key).await.unwrap();
+    });
+    // No worker takes the run, so nothing else ends the stream.
+    let url = format!("{}/events", path(&run));
+    let answer = tokio::time::timeout(Duration::from_secs(5), stream(&api, &url, None)).await.unwrap();
+    revoking.await.unwrap();
+    assert!(events(&answer).iter().all(|(_, kind, _)| kind != "research.completed"));
+    stream(&api, &url, None).await.expect_error(401, "invalid_api_key");
+}
+
+#[actix_web::test]
 async fn cancel_is_idempotent() {
     let api = api().await;
     let run = create(&api).await;
@@ -200,6 +217,7 @@ async fn invalid_requests_are_refused_by_field() {
             "webhook.event_types[0]",
         ),
         (json!({"query": "q", "webhook": {"url": "http://10.0.0.1/"}}), "webhook.url"),
+        (json!({"query": "q", "webhook": {"url": "https://a.example/\0"}}), "webhook.url"),
         (json!({"query": "q", "tools": []}), "tools"),
     ] {
         let details = api.post("/v1/research", &request).await.expect_error(400, "validation_error");
@@ -262,10 +280,15 @@ async fn runs_and_readers_are_limited() {
     setup.research.waiting_per_organization = 0;
     let api = api_with(setup).await;
     let location = path(&create(&api).await);
-    let details = api.post("/v1/research", &json!({"query": QUESTION})).await.expect_error(429, "rate_limited");
+    let unstarted = api.post("/v1/research", &json!({"query": QUESTION})).await;
+    let details = unstarted.expect_error(429, "rate_limited");
     assert_eq!((&details["limit"], &details["max"]), (&json!("research_concurrency"), &json!(1)));
-    let details = stream(&api, &format!("{location}/events"), None).await.expect_error(429, "rate_limited");
+    let unread = stream(&api, &format!("{location}/events"), None).await;
+    let details = unread.expect_error(429, "rate_limited");
     assert_eq!(details["limit"], "research_readers");
+    for answer in [unstarted, unread] {
+        assert_eq!((answer.header("X-RateLimit-Remaining"), answer.rate_headers()), (Some("0"), 3));
+    }
     assert_eq!(api.get(&format!("{location}?wait_seconds=30")).await.json()["status"], "queued", "answered at once");
 }
 

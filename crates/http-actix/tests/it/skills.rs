@@ -57,6 +57,21 @@ async fn an_unknown_name_has_a_hint() {
 }
 
 #[actix_web::test]
+async fn unknown_parameters_are_refused() {
+    let api = Api::new().await;
+    for path in [
+        "/skills",
+        "/skills/install.sh",
+        "/skills/retrieval-search/SKILL.md",
+        "/skills/agents/retrieval-researcher.md",
+        "/.well-known/agent-skills/index.json",
+    ] {
+        let details = get(&api, &format!("{path}?x=1")).await.expect_error(400, "validation_error");
+        assert_eq!(details["field"], "x", "{path}");
+    }
+}
+
+#[actix_web::test]
 async fn the_well_known_index_names_the_same_files() {
     let api = Api::new().await;
     let index = get(&api, "/.well-known/agent-skills/index.json").await.json();

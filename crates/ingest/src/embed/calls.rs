@@ -7,50 +7,81 @@ use models::ModelError;
 use models::embedding::{Embedder, TextKind};
 use retrieval_core::embeddings::QuantizedVector;
 
+use super::call_size::CallSize;
+
 /// Text that no model rejects.
 const HARMLESS: &str = "text";
 /// Wait for a model that pauses after a failure, before it counts as unavailable.
 const COOLDOWN: Duration = Duration::from_millis(500);
 const COOLDOWNS: usize = 20;
+/// Number of late calls in a row after which the model is probed.
+const PROBED: u32 = 2;
 
-/// Outcome of a call for some texts.
-pub enum Called {
-    /// Quantized vectors, by text; `None` for rejected texts.
-    Vectors(Vec<Option<Box<[i8]>>>),
-    /// The model is unavailable, or rejects everything.
-    Unavailable(ModelError),
+/// Outcome of calls for some texts.
+pub struct Called {
+    /// Numbers of the texts that were reached, with their quantized vectors; `None` for rejected texts.
+    pub vectors: Vec<(usize, Option<Box<[i8]>>)>,
+    /// Failure that left texts out: the model is unavailable, or rejects everything.
+    pub unavailable: Option<ModelError>,
 }
 
-/// Embeds texts. If the call fails although the model accepts a harmless text, the texts are bisected down to those at fault.
-pub async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Called {
-    let mut vectors: Vec<Option<Box<[i8]>>> = vec![None; texts.len()];
+/// Embeds texts. A call that is too large for the time is divided. If a call fails otherwise although the model accepts a harmless
+/// text, the texts are bisected down to those at fault.
+pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -> Called {
+    let mut vectors = Vec::with_capacity(texts.len());
     let mut parts: Vec<Range<usize>> = std::iter::once(0..texts.len()).collect();
+    let mut late = 0;
     while let Some(part) = parts.pop() {
-        let mut outcome = call(embedder, &texts[part.clone()]).await;
+        if part.len() > size.texts() {
+            parts.extend(halves(&part));
+            continue;
+        }
+        let mut outcome = call(embedder, &texts[part.clone()], size).await;
         if let Err(error) = outcome {
-            if let Err(unavailable) = probe(embedder).await {
+            // A model that is only slow would be kept from its work by probes. One tells whether it answers at all.
+            let is_late = matches!(error, ModelError::Timeout);
+            late += u32::from(is_late);
+            let is_too_large = is_late && part.len() > 1 && late != PROBED;
+            if !is_too_large && let Err(unavailable) = probe(embedder).await {
                 tracing::debug!(error = &error as &dyn std::error::Error, "embedding passages failed");
-                return Called::Unavailable(unavailable);
+                return Called { vectors, unavailable: Some(unavailable) };
             }
             if part.len() > 1 {
-                let middle = part.start + part.len() / 2;
-                parts.extend([middle..part.end, part.start..middle]);
+                parts.extend(halves(&part));
                 continue;
             }
             // Once more, so that one failure by chance rejects nothing.
-            outcome = call(embedder, &texts[part.clone()]).await;
+            outcome = call(embedder, &texts[part.clone()], size).await;
         }
-        if let Ok(embedded) = outcome {
-            for (vector, codes) in vectors[part].iter_mut().zip(embedded) {
-                *vector = codes;
+        match outcome {
+            Ok(embedded) => {
+                late = 0;
+                vectors.extend(part.zip(embedded));
             }
+            Err(_) => vectors.extend(part.map(|text| (text, None))),
         }
     }
-    Called::Vectors(vectors)
+    Called { vectors, unavailable: None }
 }
 
-async fn call(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Option<Box<[i8]>>>, ModelError> {
-    let vectors = embedder.embed(TextKind::Document, texts).await?;
+/// Divides a range of several texts. The first half comes last, to be the next one.
+fn halves(part: &Range<usize>) -> [Range<usize>; 2] {
+    let middle = part.start + part.len() / 2;
+    [middle..part.end, part.start..middle]
+}
+
+async fn call(
+    embedder: &dyn Embedder,
+    texts: &[String],
+    size: &CallSize,
+) -> Result<Vec<Option<Box<[i8]>>>, ModelError> {
+    let outcome = embedder.embed(TextKind::Document, texts).await;
+    match &outcome {
+        Ok(_) => size.in_time(texts.len()),
+        Err(ModelError::Timeout) => size.late(texts.len()),
+        Err(_) => {}
+    }
+    let vectors = outcome?;
     if vectors.len() != texts.len() {
         return Err(ModelError::InvalidResponse(format!("{} vectors for {} texts", vectors.len(), texts.len())));
     }
@@ -68,4 +99,93 @@ async fn probe(embedder: &dyn Embedder) -> Result<(), ModelError> {
         }
     }
     Err(ModelError::CoolingDown)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
+
+    use super::*;
+
+    /// Model that is late with more than `in_time` texts, and away after some calls.
+    struct SlowModel {
+        in_time: usize,
+        calls_until_away: usize,
+        /// Numbers of texts.
+        calls: Mutex<Vec<usize>>,
+    }
+
+    impl SlowModel {
+        fn new(in_time: usize, calls_until_away: usize) -> Self {
+            Self { in_time, calls_until_away, calls: Mutex::default() }
+        }
+
+        fn calls(&self) -> Vec<usize> {
+            self.calls.lock().unwrap().clone()
+        }
+    }
+
+    #[async_trait]
+    impl Embedder for SlowModel {
+        async fn embed(&self, _: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+            let mut calls = self.calls.lock().unwrap();
+            calls.push(texts.len());
+            if calls.len() > self.calls_until_away {
+                return Err(ModelError::Unreachable("the model is away".into()));
+            }
+            if texts.len() > self.in_time {
+                return Err(ModelError::Timeout);
+            }
+            Ok(vec![vec![0.5; 4]; texts.len()])
+        }
+
+        fn dimensions(&self) -> Option<usize> {
+            Some(4)
+        }
+
+        fn version(&self) -> &str {
+            "slow"
+        }
+
+        fn is_healthy(&self) -> bool {
+            true
+        }
+    }
+
+    fn texts(count: usize) -> Vec<String> {
+        vec!["text of a document".to_owned(); count]
+    }
+
+    #[tokio::test]
+    async fn slow_model_gets_smaller_calls_and_one_probe() {
+        let (model, size) = (SlowModel::new(5, usize::MAX), CallSize::default());
+        let Called { vectors, unavailable } = embed(&model, &texts(64), &size).await;
+        assert!(unavailable.is_none());
+        assert!(vectors.iter().map(|(text, _)| *text).eq(0..64) && vectors.iter().all(|(_, vector)| vector.is_some()));
+        // After eight calls in time a larger one is tried.
+        assert_eq!(model.calls(), [&[64, 32, 1, 16, 8][..], &[4; 8], &[8], &[4; 8]].concat());
+        let before = model.calls().len();
+        embed(&model, &texts(16), &size).await;
+        assert_eq!(model.calls()[before..], [8, 4, 4, 4, 4], "the size is remembered");
+    }
+
+    #[tokio::test]
+    async fn vectors_from_before_a_failure_are_kept() {
+        let model = SlowModel::new(2, 4);
+        let Called { vectors, unavailable } = embed(&model, &texts(8), &CallSize::default()).await;
+        assert!(matches!(unavailable, Some(ModelError::Unreachable(_))), "{unavailable:?}");
+        assert_eq!(vectors.iter().map(|(text, _)| *text).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(model.calls(), [8, 4, 1, 2, 2, 1], "single texts are probes");
+    }
+
+    #[tokio::test]
+    async fn model_that_is_late_with_one_text_is_probed() {
+        let model = SlowModel::new(0, usize::MAX);
+        let Called { vectors, unavailable } = embed(&model, &texts(1), &CallSize::default()).await;
+        assert!(matches!(unavailable, Some(ModelError::Timeout)) && vectors.is_empty());
+        assert_eq!(model.calls(), [1, 1]);
+    }
 }

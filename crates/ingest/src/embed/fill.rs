@@ -6,7 +6,6 @@ use std::time::Duration;
 use docstore::{Docstore, StoreError};
 use model::{CaptureId, Clock, DocId, IndexName};
 use models::embedding::Embedder;
-use uuid::Uuid;
 
 use super::round::{ATTEMPTS, EmbedError, Embedding, Task};
 
@@ -31,7 +30,7 @@ pub struct Filler {
 
 impl Filler {
     pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
-        Self { embedding: Embedding { store, embedder, clock, owner: Uuid::new_v4().to_string() } }
+        Self { embedding: Embedding::new(store, embedder, clock) }
     }
 
     /// Counts the documents of all indexes that lack vectors.

@@ -4,9 +4,11 @@
 //! turn. Each text is embedded once: texts are compared with those of stored vectors by their digests. While the model is
 //! unavailable, jobs wait and nothing else does.
 
+mod call_size;
 mod calls;
 mod document;
 mod fill;
+mod heartbeat;
 mod round;
 mod text;
 
@@ -17,7 +19,6 @@ use docstore::{Docstore, EmbeddingJob, StoreError};
 use model::{Clock, IndexName, OrganizationId};
 use models::embedding::Embedder;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 pub use fill::{Filled, Filler};
 pub use round::{EmbedError, register_metrics};
@@ -43,7 +44,7 @@ pub struct EmbeddingWorker {
 impl EmbeddingWorker {
     pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
         round::register_metrics();
-        let embedding = Embedding { store, embedder, clock, owner: Uuid::new_v4().to_string() };
+        let embedding = Embedding::new(store, embedder, clock);
         Self { embedding, served: Mutex::default() }
     }
 

@@ -8,16 +8,17 @@ use docstore::{Capture, Docstore, Document, EmbeddingProgress, NewVectors, Passa
 use model::{Clock, DocId, OrganizationId, Timestamp};
 use models::ModelError;
 use models::embedding::Embedder;
+use uuid::Uuid;
 
+use super::call_size::CallSize;
 use super::calls::{self, Called};
 use super::document::{self, ToEmbed};
+use super::heartbeat::with_heartbeat;
 use super::text::TextDigest;
 
 /// Texts embedded per round, after which the vectors are stored. A crash loses no more.
 const TEXTS_PER_ROUND: usize = 256;
-/// Texts per call of the model.
-const TEXTS_PER_CALL: usize = 64;
-/// Lease of the jobs, extended before each call.
+/// Lease of the jobs, extended before each call and while it lasts.
 pub const LEASE: Duration = Duration::from_mins(3);
 /// Attempts to embed a text that the model rejects.
 pub const ATTEMPTS: i32 = 3;
@@ -61,6 +62,7 @@ pub struct Embedding {
     pub clock: Arc<dyn Clock>,
     /// Name of this process in leases.
     pub owner: String,
+    call_size: CallSize,
 }
 
 /// Texts are shared between documents of one owner only.
@@ -70,6 +72,10 @@ type Key = (Option<OrganizationId>, TextDigest);
 type Embedded = HashMap<Key, Option<Box<[i8]>>>;
 
 impl Embedding {
+    pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, embedder, clock, owner: Uuid::new_v4().to_string(), call_size: CallSize::default() }
+    }
+
     pub fn model(&self) -> String {
         self.embedder.version().to_owned()
     }
@@ -114,24 +120,43 @@ impl Embedding {
     /// Calls the model until all texts are embedded or it fails.
     async fn embed(&self, texts: Vec<(Key, String)>, round: &mut Round) -> Result<Embedded, StoreError> {
         let mut embedded = Embedded::new();
-        for batch in texts.chunks(TEXTS_PER_CALL) {
-            self.store.extend_embedding_leases(self.owner.clone(), self.clock.now() + LEASE).await?;
+        let mut rest = texts.as_slice();
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at(self.call_size.texts().min(rest.len()));
+            rest = later;
             let batch_texts: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
-            match calls::embed(self.embedder.as_ref(), &batch_texts).await {
-                Called::Vectors(vectors) => {
-                    let count = vectors.iter().flatten().count();
-                    count_texts(count);
-                    round.texts += count;
-                    embedded.extend(batch.iter().map(|(key, _)| *key).zip(vectors));
-                }
-                Called::Unavailable(error) => {
-                    count_failures(UNAVAILABLE, 1);
-                    round.failure = Some(error);
-                    break;
-                }
+            let calling = calls::embed(self.embedder.as_ref(), &batch_texts, &self.call_size);
+            let Called { vectors, unavailable } = self.leased(calling).await?;
+            let count = vectors.iter().filter(|(_, vector)| vector.is_some()).count();
+            count_texts(count);
+            round.texts += count;
+            embedded.extend(vectors.into_iter().map(|(text, vector)| (batch[text].0, vector)));
+            if let Some(error) = unavailable {
+                count_failures(UNAVAILABLE, 1);
+                round.failure = Some(error);
+                break;
             }
         }
         Ok(embedded)
+    }
+
+    /// Extends the leases before the work and while it lasts: a slow model may take longer than one lease.
+    async fn leased<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
+        self.extend_leases().await?;
+        let extend = || async {
+            // If the failure lasts, another process takes the jobs over.
+            if let Err(error) = self.extend_leases().await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "extending leases of documents to embed failed"
+                );
+            }
+        };
+        Ok(with_heartbeat(LEASE / 3, extend, work).await)
+    }
+
+    async fn extend_leases(&self) -> Result<(), StoreError> {
+        self.store.extend_embedding_leases(self.owner.clone(), self.clock.now() + LEASE).await
     }
 
     /// Stores the vectors of the documents, those of unfinished ones for the next round.

@@ -5,6 +5,8 @@ use engine::{Change, DocumentVectors, IndexDocument};
 use file_types::label;
 use model::{Collection, DocId};
 
+use crate::prepare::name_beside_title;
+
 /// Estimated memory of a change beyond its text, in bytes.
 const OVERHEAD: usize = 256;
 /// Estimated memory of a vector beyond its components, in bytes.
@@ -43,6 +45,10 @@ pub fn index_document(document: Document, capture: Capture, vectors: Option<Docu
     if let Some(description) = &document.description {
         headings.push('\n');
         headings.push_str(description);
+    }
+    if let Some(name) = name_beside_title(&document.canonical_url, document.title.as_deref()) {
+        headings.push('\n');
+        headings.push_str(&name);
     }
     // Only files are found by label.
     let labels = match document.collection {

@@ -91,9 +91,13 @@ pub struct Feeder {
     flush_now: Notify,
 }
 
+/// Makes the counters known to the first scrape.
+pub fn register_metrics() {
+    IndexName::ALL.iter().for_each(|index| apply::count_indexed(*index, 0));
+}
+
 impl Feeder {
     pub fn new(store: Docstore, engine: Arc<dyn SearchEngine>, ownership: Ownership, clock: Arc<dyn Clock>) -> Self {
-        IndexName::ALL.iter().for_each(|index| apply::count_indexed(*index, 0));
         Self {
             store,
             engine,

@@ -12,7 +12,7 @@ use retrieval_core::rerank::{DocumentText, TermVector};
 use tokio::task::JoinHandle;
 
 use crate::prepare;
-use crate::terms::{self, Beginning, STORED_BYTES};
+use crate::terms::{self, Beginning, STORED_BYTES, TextBeside};
 
 /// Term vectors to compute and to store.
 pub struct Terms<'a> {
@@ -54,7 +54,7 @@ impl<'a> Terms<'a> {
 
     /// Adds a document with its whole content, unless the stored vector fits.
     pub fn add(&mut self, document: &Document, capture: &Capture) {
-        let state = (capture.capture_id, terms::text_key(&terms::text_of(document)));
+        let state = (capture.capture_id, TextBeside::of(document).key());
         if self.stored.get(&document.doc_id) == Some(&state) {
             return;
         }
@@ -102,14 +102,15 @@ async fn store_vectors(store: &Docstore, texts: Vec<Text>) -> Result<(), StoreEr
 fn compute(texts: &[Text], passages: &[Passage]) -> Vec<StoredTermVector> {
     let mut spans: HashMap<CaptureId, Vec<PassageSpan>> = HashMap::with_capacity(texts.len());
     for passage in passages {
-        spans.entry(passage.capture_id).or_default().push(prepare::span(passage));
+        spans.entry(passage.capture_id).or_default().push(prepare::ranked_span(passage));
     }
     let mut analyzers = Analyzers::default();
     let vector = |text: &Text| {
         let passages = spans.get(&text.capture_id).map_or(&[][..], Vec::as_slice);
-        let document = DocumentText { content: &text.content, passages, ..terms::text_of(&text.document) };
+        let beside = TextBeside::of(&text.document);
+        let document = DocumentText { content: &text.content, passages, ..beside.text() };
         let vector = TermVector::of_prefix(&document, text.content_bytes, STORED_BYTES, &mut analyzers);
-        terms::row(text.document.doc_id, text.capture_id, terms::text_key(&document), &vector)
+        terms::row(text.document.doc_id, text.capture_id, beside.key(), &vector)
     };
     texts.iter().map(vector).collect()
 }

@@ -31,11 +31,21 @@ use source::PageSource;
 
 use crate::scripted::Scripted;
 
+/// Length of a text from which it is prepared in the background, and stored apart: about 20 ms of analysis.
+const LONG_BYTES: usize = 512 << 10;
+
+/// Returns true if there is no room for further pages.
+pub type IsFull = Arc<dyn Fn() -> bool + Send + Sync>;
+
 #[derive(Clone)]
 pub struct PageReaderOptions {
     pub clock: Arc<dyn Clock>,
     /// Threads that prepare pages for storage.
     pub compute: Compute,
+    /// Threads that prepare long pages, in the background.
+    pub long_compute: Compute,
+    /// While true, no page is read.
+    pub is_full: IsFull,
     pub scripted: Scripted,
     /// Timeout of extracting a page.
     pub extract_timeout: Duration,
@@ -78,6 +88,9 @@ pub enum PageError {
     /// Too many pages are being read. Says nothing about this one, which may be read again at any time.
     #[error("too many pages are being read")]
     Overloaded { retry_after: Duration },
+    /// There is no room for further pages. Says nothing about this one.
+    #[error("the disk is almost full")]
+    Full,
     #[error("the database failed")]
     Store(#[source] Arc<StoreError>),
     #[error("reading the page panicked")]
@@ -94,6 +107,7 @@ impl From<StoreError> for PageError {
 pub struct PageReader {
     pipeline: Arc<PagePipeline>,
     failures: Arc<FailureCache>,
+    is_full: IsFull,
     reads: SingleFlight<PageKey, Result<(), PageError>>,
     /// Runtime of the reads, which other requests may join.
     runtime: Handle,
@@ -102,7 +116,8 @@ pub struct PageReader {
 impl PageReader {
     /// Must be called on a tokio runtime.
     pub fn new(store: Docstore, fetcher: Fetcher, extractor: Arc<dyn Extractor>, options: PageReaderOptions) -> Self {
-        let PageReaderOptions { clock, compute, scripted, extract_timeout, failure_ttl } = options;
+        let PageReaderOptions { clock, compute, long_compute, is_full, scripted, extract_timeout, failure_ttl } =
+            options;
         Self {
             failures: Arc::new(FailureCache::new(failure_ttl, Arc::clone(&clock))),
             pipeline: Arc::new(PagePipeline {
@@ -110,7 +125,9 @@ impl PageReader {
                 source: PageSource::new(fetcher, extractor, scripted, extract_timeout),
                 clock,
                 compute,
+                long_compute,
             }),
+            is_full,
             reads: SingleFlight::default(),
             runtime: Handle::current(),
         }
@@ -120,11 +137,15 @@ impl PageReader {
     /// future stops the read, unless another caller waits for it.
     ///
     /// # Errors
-    /// [`PageError::Unreadable`], also without an attempt if a recent one failed. [`PageError::Overloaded`]. Stored content is kept.
+    /// [`PageError::Unreadable`], also without an attempt if a recent one failed. [`PageError::Overloaded`]. [`PageError::Full`].
+    /// Stored content is kept.
     pub async fn read(&self, request: PageRequest) -> Result<(), PageError> {
         let key: PageKey = (request.organization_id, request.doc_id);
         if let Some(reason) = self.failures.get(&key, request.retries) {
             return Err(PageError::Unreadable(reason));
+        }
+        if (self.is_full)() {
+            return Err(PageError::Full);
         }
         let outcome = self.reads.join(&key, || {
             let (pipeline, failures) = (Arc::clone(&self.pipeline), Arc::clone(&self.failures));

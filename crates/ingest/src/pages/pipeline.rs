@@ -8,7 +8,7 @@ use fetcher::Validators;
 use model::{Clock, Collection, Timestamp};
 
 use super::source::{PageSource, Reading, SourcePage};
-use super::{Failure, PageError, PageRequest, SeenCapture, UnreadableReason};
+use super::{Failure, LONG_BYTES, PageError, PageRequest, SeenCapture, UnreadableReason};
 use crate::prepare::{self, Content, Extent, Source};
 
 pub struct PagePipeline {
@@ -16,6 +16,8 @@ pub struct PagePipeline {
     pub source: Arc<PageSource>,
     pub clock: Arc<dyn Clock>,
     pub compute: Compute,
+    /// For long pages.
+    pub long_compute: Compute,
 }
 
 impl PagePipeline {
@@ -30,17 +32,26 @@ impl PagePipeline {
         // Taken before the fetch: the content is at least as new.
         let read_at = self.clock.now();
         match (self.read(request, capture.as_ref()).await?, capture) {
-            (Reading::Page(page), _) => {
-                let request = request.clone();
-                let preparing = self.compute.run(organization_id, move |_| page_read(&request, &page, read_at));
-                let read = preparing.await.map_err(|_| PageError::Panicked)?;
-                Ok(self.store.save_page_read(read).await?)
-            }
+            (Reading::Page(page), _) => self.save(request, page, read_at).await,
             (Reading::NotModified, Some(capture)) => {
                 Ok(self.store.confirm_page_read(organization_id, doc_id, capture.capture_id, read_at).await?)
             }
             (Reading::NotModified, None) => Err(UnreadableReason::HttpStatus(304).into()),
         }
+    }
+
+    /// Prepares a page and stores it. A long one keeps neither short computation nor other writes waiting.
+    async fn save(&self, request: &PageRequest, page: Arc<SourcePage>, read_at: Timestamp) -> Result<(), Failure> {
+        let is_long = page.extracted.markdown.len() > LONG_BYTES;
+        let compute = if is_long { &self.long_compute } else { &self.compute };
+        let (request, prepared) = (request.clone(), Arc::clone(&page));
+        let preparing = compute.run(request.organization_id, move |_| page_read(&request, &prepared, read_at));
+        let read = preparing.await.map_err(|_| PageError::Panicked)?;
+        let saving = if is_long { self.store.save_long_page_read(read) } else { self.store.save_page_read(read) };
+        saving.await?;
+        // With the place of a long page among the fetches.
+        drop(page);
+        Ok(())
     }
 
     /// Reads the canonical URL. If it fails with a client error, tries the URL of the last capture, then the given one.

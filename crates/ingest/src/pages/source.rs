@@ -9,10 +9,11 @@ use fetcher::{AdmittedFetch, FetchError, FetchRequest, Fetched, FetchedPage, Fet
 use file_types::{ContentType, FileKind};
 use model::{IndexName, OrganizationId};
 use trace_context::{ActiveSpan, SpanKind};
+use tracing::Instrument;
 
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
-use super::{Failure, PageError, UnreadableReason};
+use super::{Failure, LONG_BYTES, PageError, UnreadableReason};
 use crate::scripted::{Busy, RenderTurn, Scripted, says_more};
 
 /// Time after which a page may be read again that gave way to others.
@@ -25,6 +26,8 @@ pub struct SourcePage {
     pub mime: String,
     pub validators: Option<Validators>,
     pub extracted: Extracted,
+    /// Permits of a long page, kept until it is stored, since they bound the pages in memory.
+    _held: Option<AdmittedFetch>,
 }
 
 /// Result of reading a page.
@@ -78,13 +81,14 @@ impl PageSource {
         }
         let admitted = self.admit(request).await?;
         let read = self.running.join(&key, || {
-            tokio::spawn(trace_context::carried(async move {
+            let reading = trace_context::carried(async move {
                 match admitted.read().await? {
                     Reading::Page(page) => Ok(page),
                     // Answers a condition that was not made.
                     Reading::NotModified => Err(UnreadableReason::HttpStatus(304).into()),
                 }
-            }))
+            });
+            tokio::spawn(reading.in_current_span())
         });
         read.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())).map(Reading::Page)
     }
@@ -103,7 +107,7 @@ struct AdmittedRead {
     source: Arc<PageSource>,
     organization_id: OrganizationId,
     url: String,
-    /// Kept to the end of the extraction, since it bounds the pages in memory.
+    /// Kept to the end of the extraction at least, since it bounds the pages in memory.
     fetch: AdmittedFetch,
 }
 
@@ -120,7 +124,9 @@ impl AdmittedRead {
             return Err(failed(url, "the page has no text", UnreadableReason::NoText));
         }
         let (mime, final_url) = (media_type(&page), page.final_url.to_string());
-        Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators: page.validators, extracted })))
+        let held = (extracted.markdown.len() > LONG_BYTES).then_some(self.fetch);
+        let validators = page.validators;
+        Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators, extracted, _held: held })))
     }
 
     /// Extracts the text, that of the scripts if there is hardly any other.

@@ -11,6 +11,7 @@ use docstore::{FileResult, IndexRun, StoreError};
 use model::{DocId, FileOutcome, IndexName, OrganizationId};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::file::{FileProcessor, Processed, result_bytes};
 use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
@@ -23,7 +24,7 @@ const RECORD_BATCH: usize = 64;
 const RECORD_BYTES: u64 = 4 << 20;
 /// Postponed files of a run, after which it starts no others until some are done.
 const MAX_POSTPONED: usize = 64;
-/// Documents purged per transaction.
+/// Documents purged, and files changed apart from their contents, per transaction.
 const PURGE_BATCH: usize = 500;
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(15);
@@ -33,7 +34,7 @@ impl Runner {
     pub(super) async fn execute_steps(self: &Arc<Self>, run: &IndexRun, owner: &str) -> Result<(), RunError> {
         let sync_id = run.sync_id;
         let organization_id = run.organization_id;
-        let Plan { enumerated, work, withdrawn, gone, stale_names } =
+        let Plan { enumerated, work, withdrawn, gone, stale_names, mismeasured } =
             self.retry_transient(|| plan(&self.store, self.blobs.as_ref(), run, self.clock().now())).await?;
         let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
         require_lease(
@@ -47,8 +48,18 @@ impl Runner {
             require_lease(self.retry_transient(|| self.purge(run, owner, chunk.to_vec())).await?)?;
         }
         for chunk in stale_names.chunks(PURGE_BATCH) {
-            let _turn = self.shares.write(organization_id).await;
-            self.store.delete_files(organization_id, chunk.to_vec()).await?;
+            self.retry_transient(|| async {
+                let _turn = self.shares.write(organization_id).await;
+                Ok(self.store.delete_files(organization_id, chunk.to_vec()).await?)
+            })
+            .await?;
+        }
+        for chunk in mismeasured.chunks(PURGE_BATCH) {
+            self.retry_transient(|| async {
+                let _turn = self.shares.write(organization_id).await;
+                Ok(self.store.remeasure_uploads(organization_id, chunk.to_vec(), self.clock().now()).await?)
+            })
+            .await?;
         }
         self.process_files(run, owner, work).await?;
         self.wait_until_searchable(organization_id).await?;
@@ -187,19 +198,21 @@ impl Files {
 
     fn start(&mut self, planned: PlannedFile) {
         let files = self.processor.clone();
-        self.tasks.spawn(async move {
+        let processing = async move {
             let outcome = files.runner.retry_transient(|| files.process(planned.clone())).await;
             Ended { planned, was_postponed: false, outcome }
-        });
+        };
+        self.tasks.spawn(processing.in_current_span());
     }
 
     fn start_postponed(&mut self, planned: PlannedFile) {
         let files = self.processor.clone();
         self.postponed += 1;
-        self.tasks.spawn(async move {
+        let processing = async move {
             let outcome = files.runner.retry_transient(|| files.process_postponed(planned.clone())).await;
             Ended { planned, was_postponed: true, outcome }
-        });
+        };
+        self.tasks.spawn(processing.in_current_span());
     }
 
     /// Waits for a file and returns the results that are ready, at most a batch, with the memory that they take.

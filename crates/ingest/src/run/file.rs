@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use admission::{Permit, Stop};
 use blobs::{BlobError, BlobErrorKind};
-use docstore::{FileChanges, FileContent, FileResult};
+use docstore::{FileChanges, FileContent, FileResult, NewDocument};
 use extract::{ExtractErrorKind, ExtractRequest};
 use extract_worker::{Compartment, Input, Lane, Turn, WorkError};
 use file_types::FileKind;
@@ -167,7 +167,7 @@ impl FileProcessor {
         let mut labels = vec![format!("kind:{}", kind.as_str())];
         labels.extend(extracted.labels);
         let content = prepare::Content {
-            title: extracted.title.or_else(|| Some(stem(&file.name).to_owned())),
+            title: extracted.title.or_else(|| Some(prepare::stem(&file.name).to_owned())),
             markdown: extracted.markdown,
             description: extracted.description,
             language: extracted.language,
@@ -256,18 +256,48 @@ impl Drop for TempFile {
 /// Returns the approximate memory of a result.
 pub fn result_bytes(result: &FileResult) -> u64 {
     match &result.content {
-        FileContent::Replace(document) => {
-            let passages = document.passages.len() * std::mem::size_of::<docstore::Passage>();
-            (document.capture.content.len() + passages) as u64
-        }
+        FileContent::Replace(document) => document_bytes(document) as u64,
         FileContent::Remove | FileContent::Keep => 0,
     }
 }
 
-/// Returns the name without its extension.
-fn stem(name: &str) -> &str {
-    match name.rfind('.') {
-        Some(0) | None => name,
-        Some(dot) => &name[..dot],
+fn document_bytes(document: &NewDocument) -> usize {
+    let passages = document.passages.len() * std::mem::size_of::<docstore::Passage>();
+    // Of a long text the capture has the first part only.
+    let parts = document.parts.as_ref().map_or(0, |parts| {
+        let terms: usize = parts.terms.iter().map(Vec::len).sum();
+        parts.content.len() + terms
+    });
+    document.capture.content.len() + passages + parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(markdown: String) -> NewDocument {
+        let url = "https://example.com/a".to_owned();
+        let source = prepare::Source {
+            collection: Collection::Web,
+            canonical_url: url.clone(),
+            source_url: url,
+            source_uri: None,
+            mime: None,
+            country: None,
+            listed: true,
+        };
+        let content = prepare::Content { markdown, ..prepare::Content::default() };
+        prepare::document(source, content, Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn long_text_counts_whole() {
+        let short = document("walrus".to_owned());
+        assert!(short.parts.is_none() && document_bytes(&short) >= "walrus".len());
+        let text = "The walrus and the carpenter were walking close at hand.\n\n".repeat(10_000);
+        let length = text.len();
+        let long = document(text);
+        assert!(long.capture.content.len() < length / 2, "it is divided");
+        assert!(document_bytes(&long) > length, "{}", document_bytes(&long));
     }
 }

@@ -26,6 +26,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use trace_context::{ActiveSpan, SpanKind, TraceContext};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
@@ -89,6 +90,11 @@ pub struct Runner {
 /// Interval at which a process polls for runs that other processes queued or abandoned.
 const IDLE_POLL: Duration = Duration::from_secs(1);
 
+/// Makes the counters known to the first scrape.
+pub fn register_metrics() {
+    FileOutcome::ALL.iter().for_each(|outcome| execute::count_files(*outcome, 0));
+}
+
 impl Runner {
     pub fn new(
         store: Docstore,
@@ -97,7 +103,6 @@ impl Runner {
         feeder: Arc<Feeder>,
         options: RunnerOptions,
     ) -> Self {
-        FileOutcome::ALL.iter().for_each(|outcome| execute::count_files(*outcome, 0));
         let shares = Shares::new(options.max_bytes_in_progress);
         Self { store, blobs, extractor, feeder, shares, leases: Leases::default(), options, wake: Notify::new() }
     }
@@ -131,7 +136,10 @@ impl Runner {
                 && let Some((run, owner)) = self.claim().await
             {
                 let (runner, stop) = (Arc::clone(self), stop.clone());
-                running.spawn(async move { runner.execute(run, owner, stop).await });
+                let trace = TraceContext::start(run.sync_id.0);
+                // At the highest level, so that a filter which permits a line permits its span, too.
+                let log = tracing::error_span!("indexing_run", sync_id = %run.sync_id, trace_id = %trace.trace_id());
+                running.spawn(async move { runner.execute(run, trace, owner, stop).await }.instrument(log));
                 continue;
             }
             tokio::select! {
@@ -167,11 +175,10 @@ impl Runner {
     }
 
     /// Executes one run while its lease is held.
-    async fn execute(self: Arc<Self>, run: IndexRun, owner: String, stop: CancellationToken) {
+    async fn execute(self: Arc<Self>, run: IndexRun, trace: TraceContext, owner: String, stop: CancellationToken) {
         let sync_id = run.sync_id;
         let lost = self.leases.add(sync_id, &owner);
         tracing::info!(%sync_id, organization_id = %run.organization_id, mode = run.mode.as_str(), "indexing run started");
-        let trace = TraceContext::start(sync_id.0);
         let mut span = ActiveSpan::of(&trace, "indexing run", SpanKind::Internal);
         let outcome = tokio::select! {
             // A run that panics fails: after a restart of the worker it would only panic again.

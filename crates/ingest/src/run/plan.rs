@@ -38,6 +38,8 @@ pub struct Plan {
     pub gone: Vec<DocId>,
     /// Keys of files that were presigned long ago and never uploaded.
     pub stale_names: Vec<String>,
+    /// Keys of files whose objects have another size than was measured.
+    pub mismeasured: Vec<String>,
 }
 
 /// Compares storage with the docstore.
@@ -61,6 +63,9 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
                 continue;
             }
             plan.enumerated += 1;
+            if is_mismeasured(&file, &object) {
+                plan.mismeasured.push(file.object_key.clone());
+            }
             present.insert(file.doc_id);
             if needs_reading(&file, &object, run) {
                 plan.work.insert(file.doc_id);
@@ -98,6 +103,12 @@ pub async fn work_page(
     // A file that was deleted since then is removed by the run that its deletion queued.
     let files = planned.filter_map(|(file, object)| Some(PlannedFile { file, object: object? })).collect();
     Ok(WorkPage { files, next: page.next })
+}
+
+/// Returns true if the file counts another size than that of its object, and nothing will measure it: its upload began before the
+/// URL expired, and ended after the measurement.
+fn is_mismeasured(file: &File, object: &ObjectMeta) -> bool {
+    file.upload_expires_at.is_none() && Some(file.bytes) != i64::try_from(object.size).ok()
 }
 
 fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use admission::Compute;
 use extract::{ExtractError, ExtractErrorKind};
-use extract_worker::{Extractor, WorkError};
+use extract_worker::{Extractor, InProcess, WorkError};
 use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::pages::{PageRequest, UnreadableReason};
 use ingest::{PageError, PageReader, PageReaderOptions, Scripted};
@@ -21,8 +21,13 @@ use crate::world::World;
 
 /// Time within which an answer comes that waits for nothing.
 const SOON: Duration = Duration::from_secs(10);
+/// Limit of waits for long work of slow builds.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Site with a text at every path; those below `/never` are never answered.
+/// Length of a text that is prepared in the background, in bytes.
+const LONG: usize = 600_000;
+
+/// Site with a text at every path; those below `/never` are never answered, those below `/long` have [`LONG`] bytes.
 async fn site(address: &str) -> (String, mpsc::UnboundedReceiver<()>) {
     let listener = TcpListener::bind(address).await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
@@ -37,7 +42,10 @@ async fn site(address: &str) -> (String, mpsc::UnboundedReceiver<()>) {
                 if head[..read].starts_with(b"GET /never") {
                     std::future::pending::<()>().await;
                 }
-                let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 9\r\nConnection: close\r\n\r\nsome text";
+                let times = if head[..read].starts_with(b"GET /long") { LONG / 10 } else { 1 };
+                let text = "some text ".repeat(times);
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n";
+                let answer = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
                 let _ = stream.write_all(answer.as_bytes()).await;
             });
         }
@@ -50,6 +58,10 @@ fn reader(world: &World, extractor: Arc<dyn Extractor>) -> Arc<PageReader> {
 }
 
 pub fn reader_with(world: &World, extractor: Arc<dyn Extractor>, scripted: Scripted) -> Arc<PageReader> {
+    reader_on_disk(world, extractor, scripted, false)
+}
+
+fn reader_on_disk(world: &World, extractor: Arc<dyn Extractor>, scripted: Scripted, is_full: bool) -> Arc<PageReader> {
     let fetcher = Fetcher::new(FetcherOptions {
         respect_robots: false,
         allow_networks: vec!["127.0.0.0/8".parse().unwrap()],
@@ -60,6 +72,8 @@ pub fn reader_with(world: &World, extractor: Arc<dyn Extractor>, scripted: Scrip
     let options = PageReaderOptions {
         clock: Arc::clone(&world.clock) as Arc<dyn Clock>,
         compute: Compute::interactive(1),
+        long_compute: Compute::background(1),
+        is_full: Arc::new(move || is_full),
         scripted,
         extract_timeout: Duration::from_secs(60),
         failure_ttl: Duration::from_secs(60),
@@ -145,4 +159,34 @@ async fn readers_of_a_silent_site_delay_no_page_of_another() {
     let page = reader.read(request(world.organization_id, format!("{silent}/a.txt")));
     tokio::time::timeout(SOON, page).await.expect("an answer soon").unwrap();
     readers.iter().for_each(JoinHandle::abort);
+}
+
+/// The page is read once there is room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_read_while_the_disk_is_full() {
+    let world = World::new().await;
+    let (base, mut requests) = site("127.0.0.1:0").await;
+    let page = request(world.organization_id, format!("{base}/a.txt"));
+    let full = reader_on_disk(&world, Arc::new(InProcess), Scripted::default(), true);
+    let refused = full.read(page.clone()).await;
+    assert!(matches!(refused, Err(PageError::Full)), "{refused:?}");
+    assert!(requests.try_recv().is_err());
+    reader(&world, Arc::new(InProcess)).read(page).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_pages_are_stored_whole_and_leave_their_places_to_others() {
+    let world = World::new().await;
+    let (base, _requests) = site("127.0.0.1:0").await;
+    let reader = reader(&world, Arc::new(InProcess));
+    // An organization has four places.
+    for number in 0..6 {
+        let page = request(world.organization_id, format!("{base}/long/{number}.txt"));
+        let doc_id = page.doc_id;
+        tokio::time::timeout(PATIENCE, reader.read(page)).await.expect("a free place").unwrap();
+        let (_, capture) = world.store.find_page_read(world.organization_id, doc_id).await.unwrap().unwrap();
+        let capture = capture.unwrap();
+        let rest = world.store.load_rest(capture.capture_id).await.unwrap();
+        assert!(capture.content.len() + rest.len() > 512 << 10, "{} + {}", capture.content.len(), rest.len());
+    }
 }

@@ -49,6 +49,25 @@ async fn file_missing_from_storage_is_removed_and_counted() {
     worker.stop().await;
 }
 
+/// The upload began before its URL expired, and ended after the file was measured without it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn late_upload_is_measured_again() {
+    let world = World::new().await;
+    world.upload("late.txt", "walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let unmeasured = async || {
+        world.wait(world.request_run(RunMode::Incremental).await).await;
+        let organization = Some(world.organization_id);
+        let files = world.store.list_expired_uploads(organization, world.clock.now(), 10).await.unwrap();
+        files.into_iter().map(|file| file.object_key).collect::<Vec<_>>()
+    };
+    let key = world.key("late.txt");
+    assert_eq!(unmeasured().await, std::slice::from_ref(&key));
+    world.store.settle_uploads(world.organization_id, vec![(key, 6)], world.clock.now()).await.unwrap();
+    assert_eq!(unmeasured().await, Vec::<String>::new());
+    worker.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interrupted_deletion_is_completed_by_the_next_run() {
     let world = World::new().await;

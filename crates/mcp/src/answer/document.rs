@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::hits::day;
 use super::passage::Quote;
 use super::size::{Size, chars, json_chars, largest, prefix};
-use super::text::{line, mark, marked};
+use super::text::{fitting, frame, line, mark, marked};
 use super::{Answer, Tail};
 use crate::Failure;
 
@@ -94,7 +94,10 @@ pub(crate) fn document(response: &DocumentResponse, limit: usize, mut tail: Tail
         };
         let measured = |part: &Part| Size::of(&marked(&part.text, &mark), part) + Size { text: 0, json: 11 };
         let whole = chars(&content.text);
-        let fitting = largest(0, whole, |most| (base + measured(&part(most))).fits(limit)).unwrap_or(0);
+        // With the longest numbers that the part may have.
+        let empty = Part { char_count: whole as i64, truncated: false, ..part(0) };
+        let around = Size { text: frame(&mark) + 1, json: measured(&empty).json };
+        let fitting = fitting(&content.text, (base + around).room(limit));
         let most = if fitting < whole { boundary(&content.text, fitting) } else { whole };
         let part = part(most);
         size += measured(&part);

@@ -9,8 +9,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::hits::day;
-use super::size::{Size, chars, json_chars, largest, prefix};
-use super::text::{line, mark, marked, quoted};
+use super::size::{Size, chars, json_chars, prefix};
+use super::text::{fitting, frame, line, mark, marked, quoted};
 use super::{Answer, Tail};
 use crate::Failure;
 
@@ -181,15 +181,11 @@ impl<'a> Research<'a> {
     }
 
     fn add_text(&mut self, report: &str, size: Size, limit: usize, mark: &str) -> Size {
-        let measured = |most: usize| {
-            let text = prefix(report, most);
-            size + Size { text: chars(&marked(text, mark)), json: json_chars(&text) }
-        };
-        let whole = chars(report);
-        let most = largest(0, whole, |most| measured(most).fits(limit)).unwrap_or(0);
-        self.truncated = most < whole;
-        self.text = Some(prefix(report, most).to_owned());
-        measured(most)
+        let around = Size { text: frame(mark), json: 2 };
+        let text = prefix(report, fitting(report, (size + around).room(limit)));
+        self.truncated = text.len() < report.len();
+        self.text = Some(text.to_owned());
+        size + Size { text: chars(&marked(text, mark)), json: json_chars(&text) }
     }
 
     /// Adds the JSON of a report, which cannot be cut, with the basis of its fields.

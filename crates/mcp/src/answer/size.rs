@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
@@ -14,6 +15,11 @@ impl Size {
     /// The size of a line of text, and of a value with the comma behind it.
     pub fn of(line: &str, value: &impl Serialize) -> Self {
         Self { text: chars(line) + 1, json: json_chars(value) + 1 }
+    }
+
+    /// Returns the characters that are left of `limit` in each form.
+    pub fn room(self, limit: usize) -> Self {
+        Self { text: limit.saturating_sub(self.text), json: limit.saturating_sub(self.json) }
     }
 
     /// True if both forms have at most `limit` characters.
@@ -49,7 +55,32 @@ pub(crate) fn chars(text: &str) -> usize {
 
 /// The length of a value's JSON in characters.
 pub(crate) fn json_chars(value: &impl Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |json| chars(&json))
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, value).map_or(0, |()| counter.0)
+}
+
+/// The length of a character in a JSON string, in characters.
+pub(crate) fn json_length(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => 1,
+    }
+}
+
+/// Counts the characters written to it.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write(&mut self, written: &[u8]) -> io::Result<usize> {
+        // Every byte except the continuation bytes (10xxxxxx) of UTF-8 starts a character.
+        self.0 += written.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
+        Ok(written.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the first `most` characters of a text.
@@ -69,4 +100,16 @@ pub(crate) fn largest(least: usize, most: usize, fits: impl Fn(usize) -> bool) -
         if fits(middle) { fitting = middle } else { end = middle }
     }
     Some(fitting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_measured_as_they_are_written() {
+        for c in ('\0'..='\u{ff}').chain("潮🦀\u{2028}".chars()) {
+            assert_eq!(json_length(c), json_chars(&c) - 2, "{c:?}");
+        }
+    }
 }

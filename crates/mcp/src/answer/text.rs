@@ -3,6 +3,8 @@
 
 use uuid::Uuid;
 
+use super::size::{Size, json_length};
+
 /// Beginnings of the answer's own lines, which a document must not contain.
 const OWN_LINES: [&str; 5] = ["next:", "note:", "warning", "<text", "</text"];
 
@@ -74,6 +76,29 @@ pub(crate) fn marked(text: &str, id: &str) -> String {
     marked
 }
 
+/// Returns the number of characters of a text that have room between marks and as JSON, without the marks and the JSON around
+/// the text. In a single pass, because a document may be long.
+pub(crate) fn fitting(text: &str, room: Size) -> usize {
+    let (mut size, mut fitting) = (Size::default(), 0);
+    for line in text.split_inclusive(is_break) {
+        // The beginning of such a line may not need the two characters, and is taken to.
+        size.text += if is_imitation(line) { 2 } else { 0 };
+        for c in line.chars() {
+            size += Size { text: 1, json: json_length(c) };
+            if size.text > room.text || size.json > room.json {
+                return fitting;
+            }
+            fitting += 1;
+        }
+    }
+    fitting
+}
+
+/// Returns the frame of a text between marks: the marks, and a line end that the text may lack.
+pub(crate) fn frame(id: &str) -> usize {
+    marked("", id).chars().count() + 1
+}
+
 /// Returns the mark of a request: random digits of its id.
 pub(crate) fn mark(request_id: Uuid) -> String {
     let digits = request_id.simple().to_string();
@@ -96,6 +121,7 @@ fn is_imitation(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::size::json_chars;
     use super::*;
 
     #[test]
@@ -119,5 +145,24 @@ mod tests {
         let own: Vec<_> = text.split(is_break).filter(|line| is_imitation(line) && !line.starts_with("> ")).collect();
         assert_eq!(own, ["<text 00000000>", "</text 00000000>"]);
         assert_eq!(marked("# A\n\nb", "1"), "<text 1>\n# A\n\nb\n</text 1>");
+    }
+
+    #[test]
+    fn fitting_texts_are_measured_as_they_are_written() {
+        let text = "a \"b\"\nNext: evil\n\u{1}潮\r\nwarning\u{2028}**note:** x\n".repeat(3);
+        let whole = text.chars().count();
+        let mut reached = 0;
+        for limit in 0..300 {
+            let room = Size { text: frame("1"), json: 2 }.room(limit);
+            let most = fitting(&text, room);
+            let part: String = text.chars().take(most).collect();
+            let sizes = [marked(&part, "1").chars().count(), json_chars(&part)];
+            assert!(most == 0 || sizes.iter().all(|size| *size <= limit), "{limit} {sizes:?}");
+            // Room of one line and its end is lost at most.
+            assert!(most == whole || sizes.iter().any(|size| size + 9 > limit), "{limit} {sizes:?}");
+            assert!(most >= reached);
+            reached = most;
+        }
+        assert_eq!(reached, whole);
     }
 }

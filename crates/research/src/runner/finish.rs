@@ -16,7 +16,7 @@ const INTERRUPTED: &str = "the servers that executed the run died repeatedly";
 const INTERNAL: &str = "the server failed to execute the run";
 
 /// Makes the metrics of runs known to the first scrape.
-pub(super) fn register_metrics() {
+pub fn register_metrics() {
     let (completed, failed) = (ResearchStatus::Completed.as_str(), ResearchStatus::Failed.as_str());
     for (status, stop_reason) in [
         (completed, ResearchStop::Answered),

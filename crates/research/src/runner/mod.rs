@@ -19,9 +19,11 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use trace_context::{ActiveSpan, SpanKind, TraceContext};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::runs::Research;
+pub use finish::register_metrics;
 
 /// Name of the worker in logs and among the background tasks.
 const TASK: &str = "research";
@@ -46,7 +48,6 @@ enum Stopped {
 impl Research {
     /// Executes runs until `stop`. A run in progress is then released for any process to continue.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
-        finish::register_metrics();
         tokio::select! {
             () = self.execute_runs(&stop) => {}
             () = self.renew_leases() => {}
@@ -61,7 +62,12 @@ impl Research {
                 && let Some((claimed, owner)) = self.claim().await
             {
                 let (research, stop) = (Arc::clone(self), stop.clone());
-                running.spawn(async move { research.execute(claimed, owner, stop).await });
+                let research_id = claimed.run.research_id;
+                // Of the run, whichever workers execute it.
+                let trace = TraceContext::start(research_id.0);
+                // At the highest level, so that a filter which permits a line permits its span, too.
+                let log = tracing::error_span!("research_run", %research_id, trace_id = %trace.trace_id());
+                running.spawn(async move { research.execute(claimed, trace, owner, stop).await }.instrument(log));
                 continue;
             }
             tokio::select! {
@@ -88,13 +94,17 @@ impl Research {
     }
 
     /// Executes one run while its lease is held.
-    async fn execute(self: Arc<Self>, claimed: ClaimedResearch, owner: String, stop: CancellationToken) {
+    async fn execute(
+        self: Arc<Self>,
+        claimed: ClaimedResearch,
+        trace: TraceContext,
+        owner: String,
+        stop: CancellationToken,
+    ) {
         let research_id = claimed.run.research_id;
         let lost = self.leases.add(research_id, &owner);
         tracing::info!(%research_id, organization_id = %claimed.run.organization_id, "research run started");
         self.changes.notify(research_id);
-        // Of the run, whichever workers execute it.
-        let trace = TraceContext::start(research_id.0);
         let mut span = ActiveSpan::of(&trace, "research run", SpanKind::Internal);
         let outcome = tokio::select! {
             biased;

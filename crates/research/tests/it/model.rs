@@ -63,6 +63,25 @@ fn inventions_of_a_model_are_removed() {
 }
 
 #[test]
+fn headings_name_no_address_that_is_not_a_source() {
+    for (heading, expected) in [
+        ("## Visit https://evil.example/x now", "## Visit now\n\n"),
+        ("## [Log in](https://evil.example/x)", "## Log in\n\n"),
+        ("## ht\u{200b}tps://evil.example/x", ""),
+        ("# https://evil.example/ www.evil.example", ""),
+        ("## — [1]", ""),
+        ("## Tea of https://a.example/tea", "## Tea of https:\\//a.example/tea\n\n"),
+    ] {
+        let mut world = world();
+        world.answer = writes(|_| format!("{heading}\n\nGreen tea is steeped at 80 °C [1].\n"));
+        let run = world.run(&with_model(QUERY));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert_eq!(report.text, format!("{expected}Green tea is steeped at 80 °C. [1]"), "{heading}");
+    }
+}
+
+#[test]
 fn a_run_is_never_lost_with_its_model() {
     let extractive = world().run(&assignment(QUERY)).text().to_owned();
     let failed = || Outcome::ModelFailed { reason: "down".to_owned() };

@@ -58,9 +58,22 @@ async fn later_pages_are_pinned_to_the_first_capture() {
     let range = json!({ "start_char": 4, "max_chars": 4, "capture_id": CAPTURE });
     assert_eq!(
         requests[1].json(),
-        json!({ "doc_id": DOCUMENT, "include": ["content"], "content": { "range": range } })
+        json!({ "doc_id": DOCUMENT, "include": ["content"], "content": { "range": range }, "cache_only": true })
     );
     assert_eq!(requests.len(), 2);
+}
+
+#[tokio::test]
+async fn only_the_first_page_may_be_fetched() {
+    let server = MockServer::start(|request, _| Reply::json(200, &page(request, "abcdef", CAPTURE)));
+    let now = DocumentRequest { max_age_seconds: Some(0), ..document_request() };
+    assert_eq!(client(&server).read_whole(&now, 2).await.unwrap().text.as_deref(), Some("abcdef"));
+    let freshness = |request: &Request| {
+        let body = request.json();
+        (body["max_age_seconds"].as_i64(), body["cache_only"].as_bool())
+    };
+    let sent: Vec<_> = server.requests().iter().map(freshness).collect();
+    assert_eq!(sent, [(Some(0), None), (None, Some(true)), (None, Some(true))]);
 }
 
 #[tokio::test]

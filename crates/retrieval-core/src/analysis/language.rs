@@ -126,6 +126,11 @@ impl Language {
 /// Number of bytes examined. Trigram statistics are stable after a few hundred characters; more only costs time.
 const DETECTION_PREFIX: usize = 2048;
 
+/// Returns the one code under which a language is stored and filtered: Norwegian has three. A code of an unknown language stays.
+pub fn canonical_code(code: &str) -> String {
+    Language::from_code(code).map_or_else(|| code.to_owned(), |language| language.code().to_owned())
+}
+
 /// Detects the language from the beginning of a text, if reliable.
 pub fn detect(text: &str) -> Option<Language> {
     let prefix = &text[..text.floor_char_boundary(DETECTION_PREFIX)];

@@ -25,7 +25,7 @@ mod stop_words;
 mod tests;
 
 pub use analyzer::{Analyzer, Analyzers, Token, TokenKind};
-pub use language::{Language, detect};
+pub use language::{Language, canonical_code, detect};
 pub use query::{AnalyzedQuery, MAX_QUERY_TERMS, QueryTerm, analyze_query};
 
 /// Version of the analysis, incremented with every change of the terms that a text yields.

@@ -2,17 +2,25 @@
 //!
 //! Applies the relevance model RM3 (Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001; Abdul-Jaleel et
 //! al., "UMass at TREC 2004") within the candidates. The weight of a term is the sum of its shares in the best
-//! candidates, weighted by their scores, times its rarity among all candidates. The collection frequency is only known
-//! for query terms; rarity among the candidates also removes terms that merely belong to the topic.
+//! candidates, weighted by their scores, times its rarity among the candidates of the same language: the commonest words of one
+//! language are rare among those of all. The collection frequency is only known for query terms; rarity among the candidates also
+//! removes terms that merely belong to the topic.
 
 use super::matching::MatchedCandidate;
 use super::parameters::{FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
 use super::score::Scorer;
+use crate::analysis::Language;
 use crate::bm25::{B, length_norm, saturation};
 
-/// Mixes the evidence of the expansion terms into `scores`.
-pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary: usize, scorer: &Scorer) {
-    let expansion = expansion(scores, matched, vocabulary);
+/// Mixes the evidence of the expansion terms into `scores`. `languages` are those of the candidates.
+pub(super) fn apply(
+    scores: &mut [f64],
+    matched: &[MatchedCandidate],
+    languages: &[Language],
+    vocabulary: usize,
+    scorer: &Scorer,
+) {
+    let expansion = expansion(scores, matched, languages, vocabulary);
     let total: f64 = expansion.iter().map(|(weight, _)| weight).sum();
     if total <= 0.0 {
         return;
@@ -24,7 +32,7 @@ pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary
     }
     // Few candidates say little about the words of a subject.
     let fraction = scorer.feedback() * (matched.len() as f64 / FEEDBACK_DOCUMENTS as f64).min(1.0);
-    let unit = scorer.total_weight();
+    let unit = scorer.matched_weight();
     let mut counts = vec![0.0; expansion.len()];
     for (score, candidate) in scores.iter_mut().zip(matched) {
         counts.fill(0.0);
@@ -42,44 +50,68 @@ pub(super) fn apply(scores: &mut [f64], matched: &[MatchedCandidate], vocabulary
 }
 
 /// Selects the expansion terms: weight and id, in order of descending weight.
-fn expansion(scores: &[f64], matched: &[MatchedCandidate], vocabulary: usize) -> Vec<(f64, usize)> {
+fn expansion(
+    scores: &[f64],
+    matched: &[MatchedCandidate],
+    languages: &[Language],
+    vocabulary: usize,
+) -> Vec<(f64, usize)> {
     let mut best: Vec<usize> = (0..matched.len()).filter(|index| scores[*index] > 0.0).collect();
     best.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     best.truncate(FEEDBACK_DOCUMENTS);
     let Some(highest) = best.first().map(|index| scores[*index]) else { return Vec::new() };
 
+    let rarity = Rarity::of(matched, languages, vocabulary);
     let (mut weights, mut support) = (vec![0.0; vocabulary], vec![0_u32; vocabulary]);
     let mut seen_in = vec![usize::MAX; vocabulary];
     for index in best {
         let influence = ((scores[index] / highest - 1.0) * FEEDBACK_SHARPNESS).exp();
         let share = influence / matched[index].ids.len().max(1) as f64;
         for id in matched[index].ids.iter().map(|id| *id as usize) {
-            weights[id] += share;
+            weights[id] += share * rarity.of_term(languages[index], id);
             if seen_in[id] != index {
                 seen_in[id] = index;
                 support[id] += 1;
             }
         }
     }
-    let mut frequency = vec![0_u32; vocabulary];
-    seen_in.fill(usize::MAX);
-    for (index, candidate) in matched.iter().enumerate() {
-        for id in candidate.ids.iter().map(|id| *id as usize) {
-            if seen_in[id] != index {
-                seen_in[id] = index;
-                frequency[id] += 1;
-            }
-        }
-    }
-
-    let candidates = matched.len() as f64;
     // A term of only one candidate cannot distinguish the others.
-    let terms = (0..vocabulary).filter(|id| support[*id] >= 2).map(|id| {
-        let rarity = ((candidates + 1.0) / (f64::from(frequency[id]) + 0.5)).ln().max(0.0);
-        (weights[id] * rarity, id)
-    });
+    let terms = (0..vocabulary).filter(|id| support[*id] >= 2).map(|id| (weights[id], id));
     let mut terms: Vec<(f64, usize)> = terms.filter(|(weight, _)| *weight > 0.0).collect();
     terms.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     terms.truncate(FEEDBACK_TERMS);
     terms
+}
+
+/// Numbers of the candidates that contain each term, by language.
+struct Rarity(Vec<(Language, u32, Vec<u32>)>);
+
+impl Rarity {
+    fn of(matched: &[MatchedCandidate], languages: &[Language], vocabulary: usize) -> Self {
+        let mut groups: Vec<(Language, u32, Vec<u32>)> = Vec::new();
+        let mut seen_in = vec![usize::MAX; vocabulary];
+        for (index, (candidate, language)) in matched.iter().zip(languages).enumerate() {
+            let group = groups.iter().position(|(known, ..)| known == language).unwrap_or_else(|| {
+                groups.push((*language, 0, vec![0; vocabulary]));
+                groups.len() - 1
+            });
+            let (_, candidates, frequency) = &mut groups[group];
+            *candidates += 1;
+            for id in candidate.ids.iter().map(|id| *id as usize) {
+                if seen_in[id] != index {
+                    seen_in[id] = index;
+                    frequency[id] += 1;
+                }
+            }
+        }
+        Self(groups)
+    }
+
+    /// Returns the rarity of a term among the candidates of a language.
+    fn of_term(&self, language: Language, id: usize) -> f64 {
+        let group = self.0.iter().find(|(known, ..)| *known == language);
+        group.map_or(0.0, |(_, candidates, frequency)| {
+            ((f64::from(*candidates) + 1.0) / (f64::from(frequency[id]) + 0.5)).ln().max(0.0)
+        })
+    }
 }

@@ -36,7 +36,7 @@ use score::Scorer;
 use vocabulary::Vocabulary;
 
 /// Name of this ranker in answers. Every change that affects an order changes it.
-pub const RANKER_VERSION: &str = "lexical_v2";
+pub const RANKER_VERSION: &str = "lexical_v3";
 
 /// Bytes of content that one call reads over all documents. If they contain more, each is read up to the same length: a
 /// long document is judged by its beginning, and the time of a call is bounded.
@@ -66,6 +66,8 @@ pub struct Evidence {
     /// Positions in [`DocumentText::passages`] of the passages that match the query, best first; equal ones in the order
     /// of the document. The first passage alone if none matches.
     pub passages: Vec<usize>,
+    /// True if a passage matches.
+    pub is_match: bool,
     /// True if the whole content was read (see [`READ_BYTES`]). If not, [`crate::select::query_relevant`] finds the best
     /// passages of the rest too.
     pub complete: bool,
@@ -92,7 +94,8 @@ pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &Collect
     let mut scorer = Scorer::new(&matcher, &matched, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
         matched.iter().map(|candidate| scorer.score(candidate)).unzip();
-    feedback::apply(&mut scores, &matched, vocabulary.len(), &scorer);
+    let languages: Vec<Language> = documents.iter().map(language_of).collect();
+    feedback::apply(&mut scores, &matched, &languages, vocabulary.len(), &scorer);
     if let Some(recency) = Recency::of(&matcher, query.now) {
         for (score, document) in scores.iter_mut().zip(documents) {
             *score *= recency.factor(document.published_at);
@@ -101,7 +104,8 @@ pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &Collect
 
     let evidence = scores.into_iter().zip(&passages).zip(documents).map(|((score, passages), document)| {
         let complete = document.terms.covers(usize::MAX) && document.terms.content_bytes() <= limit;
-        Evidence { score, passages: best_passages(passages), complete }
+        let is_match = passages.iter().any(|score| *score > 0.0);
+        Evidence { score, passages: best_passages(passages), is_match, complete }
     });
     evidence.collect()
 }
@@ -116,10 +120,15 @@ pub(crate) fn passages_of_one(matcher: &QueryMatcher, document: &DocumentText<'_
     matching_passages(&scores)
 }
 
+/// Returns the language of a document, English if it is unknown.
+fn language_of(document: &Document<'_>) -> Language {
+    document.terms.language.unwrap_or(Language::English)
+}
+
 /// Returns the languages of the documents, the most common first. Documents of unknown language count as English.
 fn languages_by_frequency(documents: &[Document<'_>]) -> Vec<Language> {
     let mut counts: Vec<(Language, usize)> = Vec::new();
-    for language in documents.iter().map(|document| document.terms.language.unwrap_or(Language::English)) {
+    for language in documents.iter().map(language_of) {
         match counts.iter_mut().find(|(known, _)| *known == language) {
             Some((_, count)) => *count += 1,
             None => counts.push((language, 1)),

@@ -12,6 +12,8 @@ use crate::statistics::CollectionStatistics;
 pub(super) struct Scorer {
     /// Weight by term.
     weights: Vec<f64>,
+    /// Weight of those that any candidate contains.
+    matched_weight: f64,
     title_length: f64,
     headings_length: f64,
     body_length: f64,
@@ -33,8 +35,16 @@ impl Scorer {
             mean(&mut matched.iter().map(|candidate| candidate.body.length))
         };
         let passages = matched.iter().flat_map(|candidate| &candidate.passages);
+        let matching = count_candidates(matcher.terms.len(), matched);
+        let weights = weights(matcher, &matching, matched.len(), statistics);
         Self {
-            weights: weights(matcher, matched, statistics),
+            matched_weight: matching
+                .iter()
+                .zip(&weights)
+                .filter(|(count, _)| **count > 0)
+                .map(|(_, weight)| weight)
+                .sum(),
+            weights,
             title_length: mean(&mut matched.iter().map(|candidate| candidate.title.length)),
             headings_length: mean(&mut matched.iter().map(|candidate| candidate.headings.length)),
             body_length,
@@ -44,9 +54,9 @@ impl Scorer {
         }
     }
 
-    /// Returns the total weight of all terms, the unit of scores.
-    pub fn total_weight(&self) -> f64 {
-        self.weights.iter().sum()
+    /// Returns the total weight of the terms that any candidate contains, the unit of scores.
+    pub fn matched_weight(&self) -> f64 {
+        self.matched_weight
     }
 
     /// Returns the fraction of a score that expansion terms of many candidates contribute.
@@ -146,10 +156,26 @@ fn sharpen(weights: &mut [f64]) {
 
 /// Returns the weight of each term: its rarity in the collection times its weight in the query, sharpened for a long
 /// question.
-fn weights(matcher: &QueryMatcher, matched: &[MatchedCandidate], statistics: &CollectionStatistics) -> Vec<f64> {
-    // The collection contains at least the candidates, whatever the statistics say.
-    let mut matching = vec![0_u64; matcher.terms.len()];
-    let mut seen_in = vec![usize::MAX; matcher.terms.len()];
+///
+/// `matching` are the numbers of candidates that contain each term: the collection contains at least those, whatever the statistics
+/// say.
+fn weights(matcher: &QueryMatcher, matching: &[u64], candidates: usize, statistics: &CollectionStatistics) -> Vec<f64> {
+    let documents = statistics.documents.max(candidates as u64) as f64;
+    let terms = matcher.terms.iter().zip(matching).map(|(term, matching)| {
+        let known = term.variants.iter().filter_map(|variant| statistics.document_frequency.get(variant));
+        let frequency = known.copied().max().unwrap_or(0).max(*matching) as f64;
+        // Statistics may be older than the candidates: a term in more documents than there are has no weight.
+        f64::from(term.weight) * idf(frequency, (documents - frequency).max(-0.5))
+    });
+    let mut weights: Vec<f64> = terms.collect();
+    sharpen(&mut weights);
+    weights
+}
+
+/// Returns the number of candidates that contain each term.
+fn count_candidates(terms: usize, matched: &[MatchedCandidate]) -> Vec<u64> {
+    let mut matching = vec![0_u64; terms];
+    let mut seen_in = vec![usize::MAX; terms];
     for (index, candidate) in matched.iter().enumerate() {
         for field in [&candidate.title, &candidate.headings, &candidate.body] {
             for term in field.occurrences.iter().map(|found| usize::from(found.term)) {
@@ -160,16 +186,7 @@ fn weights(matcher: &QueryMatcher, matched: &[MatchedCandidate], statistics: &Co
             }
         }
     }
-    let documents = statistics.documents.max(matched.len() as u64) as f64;
-    let terms = matcher.terms.iter().zip(matching).map(|(term, matching)| {
-        let known = term.variants.iter().filter_map(|variant| statistics.document_frequency.get(variant));
-        let frequency = known.copied().max().unwrap_or(0).max(matching) as f64;
-        // Statistics may be older than the candidates: a term in more documents than there are has no weight.
-        f64::from(term.weight) * idf(frequency, (documents - frequency).max(-0.5))
-    });
-    let mut weights: Vec<f64> = terms.collect();
-    sharpen(&mut weights);
-    weights
+    matching
 }
 
 fn count(occurrences: &[Occurrence], counts: &mut [f64]) {

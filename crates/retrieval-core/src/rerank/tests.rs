@@ -119,6 +119,22 @@ fn recent_documents_are_preferred_only_on_request() {
 }
 
 #[test]
+fn function_words_of_a_second_language_expand_nothing() {
+    let english = |body: &str| Text { language: Some("en"), ..document("", body) };
+    let german = |body: &str| Text { language: Some("de"), ..document("", body) };
+    let filler = |n: usize| format!("report {n} about the market, the plans of the owners and the prices of the year");
+    let mut documents: Vec<Text> = (0..24).map(|n| english(&filler(n))).collect();
+    let best = "Die Turbine von Siemens und der Generator: die Turbine ist von der Firma Siemens und aus der Fabrik.";
+    documents.extend((0..3).map(|_| german(best)));
+    let good = documents.len();
+    documents.push(english("Siemens sells one turbine to the owners of the plant in the north."));
+    let weak = documents.len();
+    documents.push(german("Siemens und der Vorstand und die Zahlen und der Plan und die Bank und der Rat der Stadt."));
+    let all = evidence(&query("siemens turbine"), &documents);
+    assert!(all[good].score > 1.3 * all[weak].score, "{} {}", all[good].score, all[weak].score);
+}
+
+#[test]
 fn documents_of_several_languages_match_by_their_stems() {
     let german = Text { language: Some("de"), ..document("", "Die Häuser wurden verkauft.") };
     let unknown = Text { language: None, ..document("", "They were selling houses.") };

@@ -3,6 +3,7 @@
 //! Parts are removed one at a time, each by a subtraction from the running length, until the answer fits.
 
 use super::{Field, HitLengths, Length, Measure, Plan, ShedLevel, WHOLE};
+use crate::chars::is_unspaced;
 
 /// Shortest snippet to keep, in characters: about a line. Fewer words say hardly anything about a document.
 const SHORTEST_SNIPPET: usize = 80;
@@ -203,10 +204,4 @@ pub fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
         let ends_word = character.is_whitespace() && !before.is_whitespace();
         (ends_word || (is_unspaced(before) && is_unspaced(character))).then_some(at)
     })
-}
-
-/// Matches the letters of Chinese and Japanese, which are written without spaces between words. Other such scripts (Thai,
-/// Khmer, ...) join marks to letters, and end at spaces only.
-fn is_unspaced(character: char) -> bool {
-    matches!(u32::from(character), 0x3001..=0x3002 | 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
 }

@@ -72,6 +72,22 @@ fn broken_pair_is_reported_once_and_not_taken_over() {
 }
 
 #[test]
+fn pair_is_taken_over_if_it_could_not_be_read_between_two_looks() {
+    let folder = Folder::with(&pair());
+    let tls = ServerTls::load(folder.files()).unwrap();
+    let new = pair();
+    folder.write("cert.pem", &new.certificate);
+    folder.write("key.pem", &new.key);
+    assert_eq!(tls.poll().unwrap(), Reload::Unchanged);
+    folder.remove("key.pem");
+    assert!(tls.poll().unwrap_err().to_string().contains("key.pem"));
+    assert_eq!(tls.poll().unwrap(), Reload::Unchanged, "the fault is known");
+    folder.write("key.pem", &new.key);
+    assert_eq!(tls.poll().unwrap(), Reload::Unchanged);
+    assert_eq!(tls.poll().unwrap(), Reload::Replaced);
+}
+
+#[test]
 fn signal_takes_a_pair_over_at_once() {
     let folder = Folder::with(&pair());
     let tls = ServerTls::load(folder.files()).unwrap();

@@ -398,6 +398,7 @@ fn variables_of_other_programs_are_ignored() {
         ("RETRIEVAL_API_KEY", "x"),
         ("RETRIEVAL_BASE_URL", "x"),
         ("RETRIEVAL_SERVER_BIN", "x"),
+        ("RETRIEVAL_SERVER_OLD_BIN", "x"),
         ("RETRIEVAL_NOT_CHECKED", ""),
         ("RETRIEVER_BIND", "x"),
         // Kubernetes sets these for services named `retrieval` and `retrieval-server`.

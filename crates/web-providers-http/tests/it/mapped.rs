@@ -83,7 +83,7 @@ async fn configured_filters_are_passed() {
     let applied = Mapped::new(options).unwrap().search(&query(), NOW).await.unwrap().applied;
     let request = endpoint.received().remove(0);
     assert_eq!((parameter(&request, "gl").as_str(), parameter(&request, "hl").as_str()), ("ch", "de"));
-    assert_eq!((applied.country, applied.language, applied.published), (true, true, false));
+    assert_eq!((applied.country, applied.language), (true, true));
 }
 
 #[tokio::test]

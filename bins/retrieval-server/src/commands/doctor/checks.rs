@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use model::{Clock, SystemClock};
+use rustix::fs::Access;
 use settings::Settings;
 
 use super::report::Finding;
@@ -18,12 +19,21 @@ const OLD_BACKUP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub fn data_folder(settings: &Settings) -> Finding {
     let (check, folder) = ("data_folder", settings.data_dir.display());
     let hint = "`data_dir` must be a folder that the account of the server may write";
-    match fs::metadata(&settings.data_dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::pass(check, format!("`{folder}` is created at the first start"))
+    let found = fs::metadata(&settings.data_dir);
+    match &found {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Finding::fail(check, format!("`{folder}`: {error}"), hint);
         }
-        Err(error) => Finding::fail(check, format!("`{folder}`: {error}"), hint),
-        Ok(metadata) if !metadata.is_dir() => Finding::fail(check, format!("`{folder}` is not a folder"), hint),
+        Ok(metadata) if !metadata.is_dir() => return Finding::fail(check, format!("`{folder}` is not a folder"), hint),
+        Ok(_) | Err(_) => {}
+    }
+    // The first start creates a missing folder in the nearest one that exists.
+    let existing = disk::existing_ancestor(&settings.data_dir);
+    if let Err(error) = rustix::fs::access(&existing, Access::WRITE_OK | Access::EXEC_OK) {
+        return Finding::fail(check, format!("`{}` cannot be written: {error}", existing.display()), hint);
+    }
+    match found {
+        Err(_) => Finding::pass(check, format!("`{folder}` is created at the first start")),
         Ok(metadata) if metadata.mode() & 0o077 != 0 => {
             let mode = metadata.mode() & 0o7777;
             let detail = format!("`{folder}` is open to other users (mode {mode:o})");

@@ -16,7 +16,7 @@ mod server;
 pub use client::{Client, put, put_chunked};
 pub use database::Database;
 pub use poll::until;
-pub use process::{Finished, SANDBOX, command, finish, run, signal_group, wait};
+pub use process::{Finished, OLD_PROGRAM, SANDBOX, command, finish, run, signal_group, wait};
 pub use proxy::{Line, Proxy};
 pub use reply::Reply;
 pub use server::{Server, lines, uuid_of};

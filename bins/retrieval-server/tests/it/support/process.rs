@@ -36,10 +36,15 @@ pub fn command_of(program: &Path) -> Command {
     without_settings(Command::new(program))
 }
 
+/// Variable with the path of an older release's program, for the tests of upgrades.
+pub const OLD_PROGRAM: &str = "RETRIEVAL_SERVER_OLD_BIN";
+
 fn without_settings(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         let name_text = name.to_string_lossy();
-        if (name_text.starts_with("RETRIEVAL__") && name_text != SANDBOX) || name_text == "RUST_LOG" {
+        let is_setting = name_text.starts_with("RETRIEVAL__") && name_text != SANDBOX;
+        // Releases that do not know the variable of an older program refuse to start with it.
+        if is_setting || name_text == OLD_PROGRAM || name_text == "RUST_LOG" {
             command.env_remove(name);
         }
     }

@@ -1,12 +1,14 @@
 //! `retrieval files list`, `show` and `get`.
 
-use std::io::ErrorKind;
+use std::fs::Permissions;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use retrieval_client::Client;
 use retrieval_client::types::FileEntry;
-use tokio::fs::OpenOptions;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::api_values;
 use crate::cli::Get;
@@ -53,7 +55,7 @@ pub async fn show(name: &str, client: &Client, terminal: &Terminal) -> Result<()
 pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let Get { name, out, force } = arguments;
     if out.as_deref() == Some(Path::new("-")) {
-        let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(Failure::Output)?;
+        let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::Output)?;
         let mut out = tokio::fs::File::from_std(std::fs::File::from(stdout));
         client.download(&name, &mut out).await?;
         return Ok(());
@@ -67,38 +69,38 @@ pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result
     if !force && path.exists() {
         return Err(exists());
     }
-    let mut part = path.clone().into_os_string();
-    part.push(".part");
-    let part = PathBuf::from(part);
     let local = |what: &str, source| Failure::Local { what: format!("cannot {what} `{}`", path.display()), source };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&part)
-        .await
-        .map_err(|source| local("create", source))?;
-    let downloaded = client.download(&name, &mut file).await;
+    let (file, part) = part_of(&path).map_err(|source| local("create", source))?.into_parts();
+    let mut file = tokio::fs::File::from_std(file);
+    // A part that is dropped is removed.
+    let bytes = client.download(&name, &mut file).await?;
     drop(file);
-    let bytes = match downloaded {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let _ = tokio::fs::remove_file(&part).await;
-            return Err(error.into());
-        }
-    };
-    let moved = match force {
-        true => tokio::fs::rename(&part, &path).await,
-        // Fails if another program has created the file meanwhile.
-        false => tokio::fs::hard_link(&part, &path).await,
-    };
-    if !force {
-        let _ = tokio::fs::remove_file(&part).await;
-    }
-    moved
+    place(part, &path, force)
         .map_err(|source| if source.kind() == ErrorKind::AlreadyExists { exists() } else { local("create", source) })?;
     terminal.note(&format!("{} ({})", path.display(), indicatif::DecimalBytes(bytes)));
     Ok(())
+}
+
+/// Creates a file of an unused name beside `path`, with the mode of any new file.
+fn part_of(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The umask applies.
+    let mode = Permissions::from_mode(0o666);
+    tempfile::Builder::new().prefix(".retrieval-").permissions(mode).tempfile_in(folder)
+}
+
+/// Gives a complete file its name. Unless forced, it fails if another program has created that file meanwhile.
+fn place(part: TempPath, path: &Path, force: bool) -> io::Result<()> {
+    if force {
+        return Ok(part.persist(path)?);
+    }
+    match part.persist_noclobber(path) {
+        // Some file systems can neither rename without replacing nor link.
+        Err(refused) if refused.error.kind() != ErrorKind::AlreadyExists && path.symlink_metadata().is_err() => {
+            Ok(refused.path.persist(path)?)
+        }
+        placed => Ok(placed?),
+    }
 }
 
 fn size(file: &FileEntry) -> String {

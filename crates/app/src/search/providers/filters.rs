@@ -14,12 +14,12 @@ enum Fit {
     Unknown,
 }
 
-/// Returns true if a document meets the filters, as one of the index would. A value that is unknown meets a filter that the provider
-/// applied. Documents that fail only for lack of a value are counted in `unknown`.
+/// Returns true if a document meets the filters, as one of the index would. An unknown language or country meets a filter that the
+/// provider applied, an unknown time of publication none. Documents that fail only for lack of a value are counted in `unknown`.
 pub fn admits(request: &SearchRequest, document: &Document, applied: Applied, unknown: &mut UnknownValues) -> bool {
     let language = equal(request.language.as_deref(), document.language.as_deref(), applied.language);
     let country = equal(request.country.as_deref(), document.country.as_deref(), applied.country);
-    let published = published(request, document, applied.published);
+    let published = published(request, document);
     let all = [language, country, published];
     if all.contains(&Fit::Fails) {
         return false;
@@ -39,13 +39,12 @@ fn equal(wanted: Option<&str>, value: Option<&str>, is_applied: bool) -> Fit {
     }
 }
 
-fn published(request: &SearchRequest, document: &Document, is_applied: bool) -> Fit {
+fn published(request: &SearchRequest, document: &Document) -> Fit {
     let (after, before) = (request.published_after, request.published_before);
     match document.published_at {
         _ if after.is_none() && before.is_none() => Fit::Meets,
         Some(at) if after.is_none_or(|after| at > after) && before.is_none_or(|before| at < before) => Fit::Meets,
         Some(_) => Fit::Fails,
-        None if is_applied => Fit::Meets,
         None => Fit::Unknown,
     }
 }

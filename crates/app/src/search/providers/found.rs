@@ -48,7 +48,6 @@ impl FoundPage {
         self.applied = Applied {
             country: self.applied.country || applied.country,
             language: self.applied.language || applied.language,
-            published: self.applied.published || applied.published,
         };
     }
 }

@@ -11,6 +11,7 @@ use model::DocId;
 use models::embedding::Embedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 
+pub(super) use passages::by_both;
 use query_vectors::QueryVectors;
 
 use super::candidate::SemanticList;
@@ -36,6 +37,8 @@ pub(super) struct Nearest {
     hits: Vec<SemanticHit>,
     /// Number of documents that were requested.
     limit: usize,
+    /// True if only documents that meet filters could be listed.
+    is_filtered: bool,
     /// Number of the first documents that become candidates, whatever their words.
     candidates: usize,
 }
@@ -62,9 +65,17 @@ impl Nearest {
         places.map(|(place, hit)| (hit.doc_id, (place, hit.cosine))).collect()
     }
 
-    pub fn list(&self) -> Option<SemanticList> {
+    /// Returns the list, given the number of documents in the collection and of those that match by words and meet the filters.
+    pub fn list(&self, documents: u64, matching: u64) -> Option<SemanticList> {
         let floor = self.hits.last()?.cosine;
-        Some(SemanticList { limit: self.limit, floor })
+        let listed = self.hits.len();
+        let documents = match self.is_filtered {
+            _ if listed < self.limit => listed as u64,
+            // Fewer than meet the filters, but more than are listed: the model is trusted less, never more.
+            true => matching.max(listed as u64 + 1),
+            false => documents,
+        };
+        Some(SemanticList { listed, documents, floor })
     }
 }
 
@@ -89,8 +100,9 @@ impl App {
             filters: filters(),
             limit: lexical.limit.max(LISTED),
         };
+        let is_filtered = request.filters != Filters::default();
         match search.request.deadline.within(self.ask_nearest(engine, &request)).await {
-            Some(Some(hits)) => Nearest { hits, limit: request.limit, candidates: lexical.limit },
+            Some(Some(hits)) => Nearest { hits, limit: request.limit, is_filtered, candidates: lexical.limit },
             Some(None) => {
                 search.lack_semantic();
                 Nearest::default()
@@ -139,4 +151,28 @@ impl App {
 /// Returns true if a search has a semantic leg. An exact match is decided by words alone.
 fn is_semantic(request: &SearchRequest) -> bool {
     !request.exact_match
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Returns the number of documents that could be in a list of this many, of at most 100, in a collection of 5,000.
+    fn population(listed: u128, is_filtered: bool, matching: u64) -> Option<u64> {
+        let hit = |number| SemanticHit { doc_id: DocId(Uuid::from_u128(number)), cosine: 0.5 };
+        let nearest = Nearest { hits: (0..listed).map(hit).collect(), limit: 100, is_filtered, candidates: 20 };
+        nearest.list(5_000, matching).map(|list| list.documents)
+    }
+
+    #[test]
+    fn documents_are_those_that_could_be_listed() {
+        assert_eq!(population(0, false, 7), None);
+        assert_eq!(population(100, false, 7), Some(5_000));
+        assert_eq!(population(30, false, 7), Some(30), "all of them are listed");
+        assert_eq!(population(30, true, 7), Some(30));
+        assert_eq!(population(100, true, 700), Some(700));
+        assert_eq!(population(100, true, 7), Some(101), "a full list is not all of them");
+    }
 }

@@ -1,52 +1,95 @@
 //! Passages that are nearest to the query.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use docstore::CaptureVectors;
 use model::CaptureId;
 use retrieval_core::blend;
 use retrieval_core::embeddings::QuantizedVector;
 
 use super::super::Search;
 use super::super::candidate::Candidate;
+use super::super::vectors::RankedDocument;
 use crate::App;
+use crate::error::Result;
 
 /// Nearest passages of a document that are candidates for quotes.
 const NEAREST: usize = 10;
 
+/// Documents whose vectors are in memory at a time.
+const STEP: usize = 16;
+/// Bytes of a content that are embedded, and about the bytes of its vectors: one of a passage is about as long as its text.
+const EMBEDDED_BYTES: usize = 2 << 20;
+
 impl App {
-    /// Orders the passages of the candidates by words and by meaning. Candidates without vectors keep their order.
-    pub(in super::super) async fn choose_passages(&self, search: &Search<'_>, best: &mut [Candidate]) {
-        let Some(semantic) = &self.semantic else { return };
-        let Some(Some(query)) = search.vector.get() else { return };
-        let near = best.iter().filter(|candidate| candidate.cosine().is_some());
-        let capture_ids: Vec<CaptureId> = near.map(|candidate| candidate.document.state.capture_id).collect();
-        if capture_ids.is_empty() || search.is_out_of_time() {
-            return;
-        }
-        let loading = self.store.load_vectors(search.organization_id, capture_ids, semantic.model.clone());
-        let vectors = match loading.await {
-            Ok(vectors) => vectors,
-            Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "vectors of passages cannot be read");
-                return;
+    /// Orders the passages of the wanted candidates by words and by meaning. Candidates without vectors keep their order.
+    ///
+    /// # Errors
+    /// Those of a computation. A failure of the docstore costs the search these vectors only.
+    pub(in super::super) async fn choose_passages(
+        &self,
+        search: &Search<'_>,
+        candidates: &mut [Candidate],
+        is_wanted: impl Fn(&Candidate) -> bool,
+    ) -> Result<()> {
+        let Some(semantic) = &self.semantic else { return Ok(()) };
+        let Some(Some(query)) = search.vector.get() else { return Ok(()) };
+        let near = candidates.iter().filter(|candidate| candidate.cosine().is_some() && is_wanted(candidate));
+        let near: Vec<&RankedDocument> = near.map(|candidate| candidate.document.as_ref()).collect();
+        let mut nearest: HashMap<CaptureId, Vec<usize>> = HashMap::with_capacity(near.len());
+        for step in near.chunks(STEP) {
+            if search.is_out_of_time() {
+                break;
             }
-        };
-        for vectors in vectors {
-            let of_capture = |candidate: &&mut Candidate| candidate.document.state.capture_id == vectors.capture_id;
-            let Some(candidate) = best.iter_mut().find(of_capture) else { continue };
-            let cosines = vectors.passages.into_iter().filter_map(|passage| {
-                let vector = QuantizedVector::from_codes(passage.codes)?;
-                Some((usize::try_from(passage.ordinal).ok()?, vector.cosine(query)))
+            let bytes = step.iter().map(|document| document.terms.content_bytes().min(EMBEDDED_BYTES)).sum();
+            let _memory = self.contents.reserve(search.organization_id, bytes).await;
+            let capture_ids = step.iter().map(|document| document.state.capture_id).collect();
+            let loading = self.store.load_vectors(search.organization_id, capture_ids, semantic.model.clone());
+            let vectors = match loading.await {
+                Ok(vectors) => vectors,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "vectors of passages cannot be read");
+                    break;
+                }
+            };
+            let query = Arc::clone(query);
+            let comparing = self.compute(search, move |_| {
+                let of_capture = |vectors: CaptureVectors| (vectors.capture_id, nearest_passages(vectors, &query));
+                vectors.into_iter().map(of_capture).collect::<Vec<_>>()
             });
-            let nearest = nearest(cosines.collect());
-            if candidate.trace.lexical.is_none_or(|place| place.score <= 0.0) {
-                // No word of the query is in what ranking read: the nearest passages are all that is known.
-                candidate.passages = nearest;
-                candidate.complete = true;
-            } else {
-                let words = std::mem::take(&mut candidate.passages);
-                candidate.passages = blend::fuse(&[words, nearest]).into_iter().map(|(ordinal, _)| ordinal).collect();
+            nearest.extend(comparing.await?);
+        }
+        for candidate in candidates {
+            if let Some(nearest) = nearest.get(&candidate.document.state.capture_id) {
+                add_nearest(candidate, nearest.clone());
             }
         }
+        Ok(())
     }
+}
+
+/// Adds the nearest passages to those with words of the query; they are all that is known if there are none.
+fn add_nearest(candidate: &mut Candidate, nearest: Vec<usize>) {
+    candidate.passages = match candidate.is_match {
+        true => by_both(std::mem::take(&mut candidate.passages), nearest.clone()),
+        false => nearest.clone(),
+    };
+    candidate.nearest = nearest;
+}
+
+/// Orders passages by words and by meaning, given those of each, best first.
+pub(in super::super) fn by_both(words: Vec<usize>, nearest: Vec<usize>) -> Vec<usize> {
+    blend::fuse(&[words, nearest]).into_iter().map(|(passage, _)| passage).collect()
+}
+
+/// Returns the ordinals of the passages that are nearest to the query, best first.
+fn nearest_passages(vectors: CaptureVectors, query: &QuantizedVector) -> Vec<usize> {
+    let cosines = vectors.passages.into_iter().filter_map(|passage| {
+        let vector = QuantizedVector::from_codes(passage.codes)?;
+        Some((usize::try_from(passage.ordinal).ok()?, vector.cosine(query)))
+    });
+    nearest(cosines.collect())
 }
 
 /// Returns the ordinals of the passages with the highest cosines, best first.

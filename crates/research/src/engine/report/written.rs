@@ -3,7 +3,7 @@
 //! - Marks that name no note of the prompt are dropped.
 //! - A sentence without a mark gets one if a sentence of a note has most of its words; otherwise it is removed.
 //! - A sentence with words in quotation marks that no cited note contains is removed.
-//! - Addresses that are not those of a source are removed. Links, images and HTML become text.
+//! - Addresses that are not those of a source are removed, also from headings. Links, images and HTML become text.
 
 use retrieval_core::sentences;
 
@@ -36,10 +36,8 @@ pub(super) fn sections(state: &State, text: &str, shown: &[usize], format: Forma
         if line.is_empty() || heading.is_some() || item.is_some() || is_rule || line.starts_with("```") {
             flush(state, &mut paragraph, shown, format, &mut sections);
         }
-        if let Some(heading) = heading {
-            let heading =
-                display::name(&display::line(&marks::take(heading).0, Format::Text), MAX_HEADING_CHARS, format);
-            sections.push(Section { heading: Some(heading).filter(|text| !text.is_empty()), blocks: Vec::new() });
+        if let Some(text) = heading {
+            sections.push(Section { heading: shown_heading(state, text, format), blocks: Vec::new() });
         } else if let Some(item) = item {
             add(state, item, true, shown, format, &mut sections);
         } else if !is_rule && !line.starts_with("```") {
@@ -50,6 +48,14 @@ pub(super) fn sections(state: &State, text: &str, shown: &[usize], format: Forma
     flush(state, &mut paragraph, shown, format, &mut sections);
     sections.retain(|section| !section.blocks.is_empty());
     sections
+}
+
+/// Returns a heading as it is shown. `None` if nothing but marks and unknown addresses is in it.
+fn shown_heading(state: &State, text: &str, format: Format) -> Option<String> {
+    // As plain text, so that neither marks nor invisible characters hide an address.
+    let text = display::line(&marks::take(text).0, Format::Text);
+    let text = display::name(&without_unknown_addresses(state, &text), MAX_HEADING_CHARS, format);
+    text.chars().any(char::is_alphanumeric).then_some(text)
 }
 
 fn item(line: &str) -> Option<&str> {

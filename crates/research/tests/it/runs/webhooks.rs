@@ -62,7 +62,8 @@ async fn only_wanted_events_are_sent() {
 #[tokio::test]
 async fn addresses_that_are_not_permitted_are_refused() {
     let world = World::new().await;
-    for url in ["http://10.0.0.1/", "ftp://example.com/", "nowhere", "http://169.254.169.254/"] {
+    for url in ["http://10.0.0.1/", "ftp://example.com/", "nowhere", "http://169.254.169.254/", "https://a.example/\0"]
+    {
         let mut new = with_webhook(&[WebhookEvent::ResearchCompleted]);
         new.webhook.as_mut().unwrap().url = url.to_owned();
         let refused = world.app.research.create(&world.tenant.viewer, new).await;

@@ -1,0 +1,125 @@
+//! Memory of answers that are built from several parts.
+
+use admission::Permit;
+use model::OrganizationId;
+use tokio::sync::Mutex;
+
+use super::{Answer, Budget, weight};
+use crate::failure::Failure;
+
+/// Memory of the finished parts of an answer while others are awaited. It grows with them, so that few and short ones take none.
+pub(crate) struct Gathered<'a> {
+    budget: &'a Budget,
+    organization: OrganizationId,
+    /// Locked while one part waits for memory: the others must not count on what it may not get.
+    parts: Mutex<Parts>,
+}
+
+#[derive(Default)]
+struct Parts {
+    /// Length of the parts.
+    bytes: usize,
+    /// Memory that they hold.
+    kib: u32,
+    memory: Option<Permit>,
+}
+
+impl<'a> Gathered<'a> {
+    pub fn new(budget: &'a Budget, organization: OrganizationId) -> Self {
+        Self { budget, organization, parts: Mutex::default() }
+    }
+
+    /// Takes memory for a further part.
+    ///
+    /// # Errors
+    /// `overloaded` if the wait is too long. The part does not count, and the caller drops it.
+    pub async fn add(&self, bytes: usize) -> Result<(), Failure> {
+        let adding = async {
+            let mut parts = self.parts.lock().await;
+            let bytes = parts.bytes + bytes;
+            self.grow(&mut parts, bytes).await
+        };
+        // The wait for the turn included, so that many parts wait no longer than one.
+        let max_wait = self.budget.max_wait;
+        tokio::time::timeout(max_wait, adding).await.unwrap_or_else(|_| Err(self.budget.refused(max_wait)))
+    }
+
+    /// Returns the length of the parts.
+    pub async fn bytes(&self) -> usize {
+        self.parts.lock().await.bytes
+    }
+
+    /// Replaces the memory of the parts by that of the whole answer, which is built from them.
+    ///
+    /// # Errors
+    /// `overloaded` if the answer needs more than its parts, and the wait for it is too long.
+    pub async fn into_answer(self, body: Vec<u8>) -> Result<Answer, Failure> {
+        let mut parts = self.parts.lock().await;
+        self.grow(&mut parts, body.len()).await?;
+        let needed = self.needed(body.len());
+        let mut memory = parts.memory.take().filter(|_| needed > 0);
+        if let Some(memory) = &mut memory {
+            memory.shrink(needed);
+        }
+        Ok(Answer { bytes: body.into(), memory })
+    }
+
+    async fn grow(&self, parts: &mut Parts, bytes: usize) -> Result<(), Failure> {
+        let more = self.needed(bytes).saturating_sub(parts.kib);
+        if more > 0 {
+            let permit = self.budget.take_kib(self.organization, more).await?;
+            parts.kib += more;
+            match &mut parts.memory {
+                Some(held) => held.merge(permit),
+                None => parts.memory = Some(permit),
+            }
+        }
+        parts.bytes = bytes;
+        Ok(())
+    }
+
+    /// Returns the memory for parts of this length in KiB. An answer that is larger than the share of an organization takes the
+    /// share, as it could never have more while it holds some.
+    fn needed(&self, bytes: usize) -> u32 {
+        if bytes <= self.budget.small() { 0 } else { weight(bytes).min(self.budget.share) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::memory::{Memory, MemoryLimits};
+
+    fn gathered(memory: &Memory) -> Gathered<'_> {
+        Gathered::new(&memory.responses, OrganizationId(Uuid::from_u128(1)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn parts_take_memory_before_the_answer_is_complete() {
+        let memory = Memory::new(&MemoryLimits { large_response: 2, responses: 100, ..MemoryLimits::default() });
+        let in_use = || memory.responses.semaphore.in_use();
+        let answer = gathered(&memory);
+        answer.add(1_000).await.unwrap();
+        answer.add(1_000).await.unwrap();
+        assert_eq!(in_use(), 0, "a small answer needs no memory");
+        answer.add(8 << 10).await.unwrap();
+        assert_eq!(in_use(), 10);
+        answer.add(90 << 10).await.unwrap();
+        assert_eq!(in_use(), memory.responses.share, "an answer never needs more than the share of its organization");
+        let other = gathered(&memory);
+        other.add(1_000).await.unwrap();
+        assert_eq!(other.add(3 << 10).await.err().unwrap().code.as_str(), "overloaded");
+        other.add(1_000).await.unwrap();
+        let Answer { bytes, memory: held } = answer.into_answer(vec![0; 5 << 10]).await.unwrap();
+        assert_eq!((bytes.len(), in_use()), (5 << 10, 5), "what the answer does not need is free");
+        drop(held);
+        assert!(other.into_answer(vec![0; 2 << 10]).await.unwrap().memory.is_none());
+        let grown = gathered(&memory).into_answer(vec![0; 7 << 10]).await.unwrap();
+        assert_eq!(in_use(), 7, "the answer needs more than its parts");
+        drop(grown);
+        assert_eq!(in_use(), 0);
+    }
+}
