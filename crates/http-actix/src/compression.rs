@@ -9,7 +9,6 @@ use flate2::write::GzEncoder;
 use model::OrganizationId;
 use uuid::Uuid;
 
-use crate::State;
 use crate::exchange::Exchange;
 
 /// Minimum size: below it gzip saves less than its headers cost.
@@ -32,9 +31,9 @@ pub(crate) async fn gzip_if_asked(request: &HttpRequest, body: &Bytes) -> Option
     if body.len() < LARGE {
         return compress(encoder(body), body)?.finish().ok();
     }
-    let state = request.app_data::<web::Data<State>>()?;
+    let app = request.app_data::<web::Data<App>>()?;
     let organization = Exchange::of(request).organization().unwrap_or(NOBODY);
-    gzip_in_turns(&state.app, organization, body).await
+    gzip_in_turns(app, organization, body).await
 }
 
 /// Returns true if the client accepts gzip and the body is large enough.

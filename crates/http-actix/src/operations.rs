@@ -28,6 +28,7 @@ pub fn create_operations_app(
     > + use<>,
 > {
     App::new()
+        .app_data(web::Data::from(state.app.clone()))
         .app_data(state)
         .service(probe("/healthz").route(web::get().to(health)).route(web::head().to(health)))
         .service(probe("/readyz").route(web::get().to(readiness)).route(web::head().to(readiness)))

@@ -27,6 +27,8 @@ pub fn create_app(
     let access_log = state.access_log;
     App::new()
         .wrap_fn(move |request, routing| observe(request, routing, access_log))
+        // Compression takes its turns from it, and is used by what the state holds.
+        .app_data(web::Data::from(state.app.clone()))
         .app_data(state)
         .configure(|app| Operations::all().register(app))
         // Unknown paths of the API are admitted like its operations.
