@@ -11,3 +11,4 @@ mod threads;
 pub use compute::{Compute, ComputeError, Stop};
 pub use fair_semaphore::{FairSemaphore, Permit};
 pub use limits::{Limits, Overloaded};
+pub use threads::BACKGROUND_NICENESS;

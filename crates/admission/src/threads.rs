@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::Handle;
 
-/// Niceness of background threads, from 0 to 19: together they get a tenth of a core that another thread wants.
-const NICENESS: i32 = 10;
+/// Niceness of work that may take seconds, from 0 to 19: it gets a tenth of a core that other work wants.
+pub const BACKGROUND_NICENESS: i32 = 10;
 
 #[derive(Clone)]
 pub enum Threads {
@@ -49,7 +49,7 @@ impl Threads {
 #[cfg(target_os = "linux")]
 fn lower_priority() {
     // Without it the thread only competes with the others.
-    let _ = rustix::process::nice(NICENESS);
+    let _ = rustix::process::nice(BACKGROUND_NICENESS);
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -10,6 +10,7 @@ mod lanes;
 mod limits;
 mod options;
 mod pool;
+mod priority;
 mod process;
 mod protocol;
 mod sandbox;

@@ -52,7 +52,8 @@ impl WorkerOptions {
             max_page_wait: Duration::from_secs(8),
             memory_bytes,
             cpu_seconds: 30,
-            wall: Duration::from_secs(60),
+            // A slow document has a tenth of a core beside other work, so its CPU time may take this long.
+            wall: Duration::from_secs(300),
             idle: Duration::from_secs(30),
             max_output_bytes: 64 << 20,
             files_per_worker: 200,

@@ -129,10 +129,10 @@ impl WorkerPool {
         wall: Duration,
     ) -> Result<Result<Extracted, ExtractError>, (ExtractError, bool)> {
         let options = &self.inner.options;
-        let outcome = worker.read(request, input, wall, options.max_output_bytes).await;
+        let outcome = worker.read(request, input, wall, options).await;
         match outcome {
             Outcome::Answered(answer) => {
-                let worn = worker.files >= options.files_per_worker;
+                let worn = worker.slowed || worker.files >= options.files_per_worker;
                 // The worker reported that it has no memory for the input, and has ended.
                 let ended = matches!(&answer, Err(error) if error.kind == ExtractErrorKind::TooLarge);
                 if worn || ended {

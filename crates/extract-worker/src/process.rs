@@ -1,5 +1,6 @@
 //! The pool's side of one worker process.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::protocol::{self, Reply, Task, broken};
 use crate::spawner::Spawner;
-use crate::{Compartment, Input, death};
+use crate::{Compartment, Input, WorkerOptions, death, priority};
 
 /// Bytes kept of the end of a worker's standard error.
 const STDERR_TAIL: usize = 4_096;
@@ -27,6 +28,8 @@ pub struct Worker {
     pub compartment: Compartment,
     /// Documents read so far.
     pub files: u32,
+    /// It has low priority, which only a privileged process could raise again.
+    pub slowed: bool,
     pub idle_since: Instant,
 }
 
@@ -62,19 +65,34 @@ impl Worker {
             }
         });
         let idle_since = Instant::now();
-        Ok(Self { child, stdin, stdout, stderr_tail, stderr_reader, compartment, files: 0, idle_since })
+        Ok(Self { child, stdin, stdout, stderr_tail, stderr_reader, compartment, files: 0, slowed: false, idle_since })
     }
 
-    /// Reads one document within the `wall` time.
+    /// Reads one document within the `wall` time. After the quick time, others have the cores first.
     pub async fn read(
         &mut self,
         request: &ExtractRequest,
         input: &Input,
         wall: Duration,
-        max_output_bytes: usize,
+        options: &WorkerOptions,
     ) -> Outcome {
         self.files += 1;
-        match tokio::time::timeout(wall, self.exchange(request, input, max_output_bytes)).await {
+        let process = self.child.id();
+        let mut slowed = false;
+        let reading = async {
+            let mut exchange = pin!(self.exchange(request, input, options.max_output_bytes));
+            if let Ok(outcome) = tokio::time::timeout(options.quick_time, exchange.as_mut()).await {
+                return outcome;
+            }
+            slowed = true;
+            if let Some(process) = process {
+                priority::lower(process);
+            }
+            exchange.await
+        };
+        let outcome = tokio::time::timeout(wall, reading).await;
+        self.slowed |= slowed;
+        match outcome {
             Ok(Outcome::Lost(error)) => Outcome::Lost(self.post_mortem(error).await),
             Ok(outcome) => outcome,
             Err(_) => {

@@ -14,11 +14,14 @@ const SOON: Duration = Duration::from_secs(20);
 
 /// A pool with one worker of each kind. A document with the word "slow" takes ten minutes, any other none.
 fn pool(change: impl FnOnce(&mut WorkerOptions)) -> WorkerPool {
+    pool_of("case \"$line\" in *slow*) exec sleep 600;; esac; text=ok", change)
+}
+
+/// A pool with one worker of each kind, which runs `script` for each `$line` and returns the two characters of `$text`.
+fn pool_of(script: &str, change: impl FnOnce(&mut WorkerOptions)) -> WorkerPool {
     let header = r#"{"read":{"extracted":{"markdown":"","title":null,"author":null,"description":null,"language":null,"published_at":null,"canonical_link":null,"labels":[]},"bytes":2}}"#;
     let length: String = header.len().to_le_bytes()[..4].iter().map(|byte| format!("\\{byte:03o}")).collect();
-    let script = format!(
-        "while read -r line; do case \"$line\" in *slow*) exec sleep 600;; esac; printf '{length}%sok' '{header}'; done"
-    );
+    let script = format!("while read -r line; do {script}; printf '{length}%s%s' '{header}' \"$text\"; done");
     let mut options = WorkerOptions {
         program: PathBuf::from("/bin/sh"),
         args: vec!["-c".into(), script.into()],
@@ -122,4 +125,17 @@ async fn page_has_the_time_limit_of_its_caller() {
     let (request, input) = text("slow\n");
     let error = soon(pool.extract(&limited, request, input)).await.expect_err("slow");
     assert_eq!(kind(error), ExtractErrorKind::TimedOut);
+}
+
+/// A slow document's worker has low priority, and ends with it.
+#[tokio::test]
+async fn slow_documents_leave_the_cores_to_others() {
+    let script = "normal=${normal:-$(nice)}
+        case \"$line\" in *slow*) until [ \"$(nice)\" -gt \"$normal\" ]; do sleep 0.01; done;; esac
+        [ \"$(nice)\" -eq \"$normal\" ] && text=== || text=lo";
+    let pool = pool_of(script, |options| options.wall = SOON);
+    for (content, priority) in [("quick", "=="), ("slow", "lo"), ("quick", "==")] {
+        let read = soon(read(&pool, 1, Lane::Pages, content)).await.expect("a reading");
+        assert_eq!(read.markdown, priority, "{content}");
+    }
 }
