@@ -85,8 +85,13 @@ fn trust_providers(candidates: &mut [Candidate]) {
 
 /// Returns true if a model reads only some passages of the candidate.
 pub fn is_cut_for_model(candidate: &Candidate) -> bool {
-    let is_whole = |loaded: &LoadedDocument| loaded.capture.parts.is_none() && loaded.passages.len() <= MODEL_PASSAGES;
-    !candidate.loaded.as_deref().is_some_and(is_whole)
+    !candidate.loaded.as_deref().is_some_and(fits_model)
+}
+
+/// Returns true if a model reads the whole document.
+fn fits_model(LoadedDocument { document, capture, passages }: &LoadedDocument) -> bool {
+    let title = document.title.as_ref().map_or(0, String::len);
+    capture.parts.is_none() && passages.len() <= MODEL_PASSAGES && title + capture.content.len() <= MODEL_CHARS
 }
 
 /// Returns the text that a model scores each candidate by: title and best passages. Empty if the document is not loaded.
@@ -99,11 +104,12 @@ pub fn model_texts(list: &CandidateList) -> Vec<String> {
 
 fn model_text(loaded: &LoadedDocument, best: &[usize]) -> String {
     let LoadedDocument { document, capture, passages } = loaded;
-    let mut text = document.title.clone().unwrap_or_default();
-    let loaded = best.iter().filter_map(|position| passages.get(*position));
+    let known: Vec<usize> = best.iter().copied().filter(|position| *position < passages.len()).collect();
     // The nearest passages of a long document may be behind what was read of it.
-    let first = passages.first().filter(|_| loaded.clone().next().is_none());
-    for passage in loaded.chain(first).take(MODEL_PASSAGES) {
+    let others = if fits_model(loaded) { passages.len() } else { usize::from(known.is_empty()) };
+    let others: Vec<usize> = (0..passages.len()).filter(|position| !known.contains(position)).take(others).collect();
+    let mut text = document.title.clone().unwrap_or_default();
+    for passage in known.iter().chain(&others).take(MODEL_PASSAGES).filter_map(|position| passages.get(*position)) {
         text.push('\n');
         text.push_str(span(passage).text(&capture.content));
     }
