@@ -444,7 +444,7 @@ fn mapped_options(http: &settings::WebHttp, timeout: Duration) -> anyhow::Result
 
 /// Pages fetched and extracted concurrently; each may take `fetch.max_bytes` of memory. One organization has at most a third.
 const PAGES_AT_A_TIME: usize = 48;
-/// Extraction timeout of a page. Real pages take less; the workers' own limits are meant for files.
+/// CPU time of extracting a page. Real pages take less; the workers' own limits are meant for files.
 const PAGE_EXTRACT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Product token of this program in robots.txt and in directives of pages.
@@ -539,6 +539,7 @@ pub fn runner(
     // Left behind by a killed process.
     let _ = std::fs::remove_dir_all(&temp_dir);
     std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
+    let free_space = free_space(settings);
     let options = RunnerOptions {
         clock: store.clock(),
         // Half of the cores, in the background: searches come first.
@@ -548,6 +549,7 @@ pub fn runner(
         max_bytes_in_progress: RUN_BYTES.max(settings.files.max_object_bytes),
         max_object_bytes: settings.files.max_object_bytes,
         temp_dir,
+        is_full: Arc::new(move || free_space.is_low()),
         lease: RUN_LEASE,
         retry_timeout: RUN_PATIENCE,
     };

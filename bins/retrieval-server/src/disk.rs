@@ -18,11 +18,7 @@ pub fn checker(settings: &Settings) -> SpaceCheck {
 /// The reason, if less is free or the folder cannot be read.
 pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
     let unreadable = |error: rustix::io::Errno| format!("the data folder `{}`: {error}", folder.display());
-    // Before the first start the folder is missing: its disk is that of the nearest folder that exists.
-    let existing = existing_ancestor(folder);
-    let disk = rustix::fs::statvfs(&existing).map_err(unreadable)?;
-    // Blocks that are reserved for the superuser do not count.
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let free = free_bytes(folder).map_err(unreadable)?;
     if free < min_free_bytes {
         return Err(format!(
             "{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}: uploads and imports are \
@@ -30,6 +26,17 @@ pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
         ));
     }
     Ok(format!("{free} bytes are free"))
+}
+
+/// Returns the free space of the disk that holds `folder`.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn free_bytes(folder: &Path) -> rustix::io::Result<u64> {
+    // Before the first start the folder is missing: its disk is that of the nearest folder that exists.
+    let disk = rustix::fs::statvfs(existing_ancestor(folder))?;
+    // Blocks that are reserved for the superuser do not count.
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Returns the folder itself, or the nearest one above it that exists.

@@ -21,6 +21,7 @@ mod logging;
 mod memory;
 mod metrics;
 mod output;
+mod readiness;
 mod rendering;
 mod role;
 mod sandbox;
@@ -61,8 +62,13 @@ pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>> {
-    let settings = Settings::load(config, environment())
-        .map_err(|error| error.into_list().into_iter().map(anyhow::Error::from).collect::<Vec<_>>())?;
+    let settings = Settings::load(config, environment()).map_err(|error| {
+        let errors: Vec<_> = error.into_list().into_iter().map(anyhow::Error::from).collect();
+        if let Command::Doctor { json } = &command {
+            commands::report_settings(&errors, *json);
+        }
+        errors
+    })?;
     descriptors::raise_limit();
     memory::return_free_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -9,7 +9,7 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use web_providers::ProviderError;
 
-use crate::certificates;
+use crate::{certificates, readiness};
 
 /// Histogram bounds in seconds: from the cost of admission alone to the timeouts of a search and of a page.
 const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
@@ -115,6 +115,9 @@ fn describe() {
         "End of the certificate of the API as a Unix time; 0 without one."
     );
     gauge!(certificates::EXPIRY).set(0.0);
+    describe_gauge!(readiness::READY, "1 if every required dependency is up, as `/readyz` reports, or 0.");
+    describe_gauge!(readiness::DEPENDENCY, "1 if a dependency is up, or 0, by name as in `/readyz`.");
+    describe_gauge!(readiness::FREE, Unit::Bytes, "Free space of the disk of the data folder; 0 if it cannot be read.");
     describe_counter!("retrieval_trace_spans_exported_total", "Spans of traces that the collector accepted.");
     describe_counter!("retrieval_trace_spans_dropped_total", "Spans of traces that were lost, by reason.");
     telemetry::register_metrics();

@@ -169,7 +169,7 @@ pub struct SeriesPoint {
     /// Start of the bucket (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub bucket: String,
-    /// Key, endpoint or status class of the group; empty without grouping.
+    /// Key, endpoint or status class of the group; `other` for credentials beyond the 100 busiest; empty without grouping.
     pub group_id: String,
     /// Display name.
     pub group_label: String,

@@ -42,8 +42,12 @@ pub struct ContentBudget {
 
 impl ContentBudget {
     pub fn new(shares: &Shares) -> Self {
-        // Requests were admitted before, so that the queue is short and refuses nothing.
-        let limits = Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX);
+        // Requests were admitted before, so that the queue is short and refuses nothing. No organization takes all memory
+        // with long documents, so that the next small search of another need not wait for their end.
+        let limits = Limits {
+            per_organization: KIBIBYTES - KIBIBYTES / 4,
+            ..Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX)
+        };
         Self {
             kibibytes: FairSemaphore::new(limits),
             short: shares.compute().clone(),
@@ -101,4 +105,32 @@ pub fn steps<T>(items: impl IntoIterator<Item = T>, bytes: impl Fn(&T) -> usize)
         left = left.saturating_sub(length);
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::shares::ShareLimits;
+
+    const SHARE: usize = 192 << 20;
+
+    fn organization(number: u128) -> OrganizationId {
+        OrganizationId(Uuid::from_u128(number))
+    }
+
+    #[tokio::test]
+    async fn an_organization_with_long_documents_leaves_memory_to_others() {
+        let budget = ContentBudget::new(&Shares::new(&ShareLimits::for_cores(1)));
+        let (heavy, other) = (organization(1), organization(2));
+        let held = budget.reserve(heavy, SHARE).await;
+        let mut next = Box::pin(budget.reserve(heavy, 1 << 20));
+        assert!((&mut next).now_or_never().is_none(), "it has its share");
+        assert!(budget.reserve(other, 1 << 20).now_or_never().is_some());
+        drop(held);
+        assert!(next.now_or_never().is_some());
+        assert!(budget.reserve(heavy, SHARE + 1).now_or_never().is_some(), "a single request may exceed the share");
+    }
 }

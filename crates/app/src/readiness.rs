@@ -36,6 +36,11 @@ pub struct DependencyState {
     pub detail: Option<String>,
 }
 
+/// Returns true if every required dependency is up.
+pub fn is_ready(states: &[DependencyState]) -> bool {
+    states.iter().all(|state| state.up || !state.required)
+}
+
 /// Check of the machine, such as free disk space, that the composition root provides.
 pub struct HostCheck {
     pub name: &'static str,

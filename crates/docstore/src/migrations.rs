@@ -1,6 +1,7 @@
 //! Embedded migrations of both backends.
 
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
@@ -18,10 +19,18 @@ const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 /// Arbitrary number that distinguishes this advisory lock from others.
 const ADVISORY_LOCK: i64 = 0x7265_7472;
 
+/// Time in milliseconds that a migration waits for a table on PostgreSQL. All later queries of the table wait behind it: without
+/// a limit, a dump that reads the table would stop the running instances.
+const LOCK_TIMEOUT: u32 = 2_000;
+/// Pause after such a wait, in which the queries behind it proceed.
+const LOCK_PAUSE: Duration = Duration::from_secs(2);
+/// Time after which a migration gives up a table that is never free.
+const LOCK_PATIENCE: Duration = Duration::from_mins(10);
+
 /// Runs pending migrations and returns their number. Concurrent processes migrate one after the other.
 pub async fn run(backend: Backend) -> Result<usize> {
     match backend {
-        Backend::Postgres(pools) => run_pending(&mut lock_postgres(&pools).await?, POSTGRES),
+        Backend::Postgres(pools) => run_on_postgres(lock_postgres(&pools).await?).await,
         Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| run_pending(connection, SQLITE)).await,
     }
 }
@@ -42,18 +51,47 @@ pub async fn check_supported(pools: &sqlite::Pools) -> Result<()> {
 
 pub async fn revert_all(backend: Backend) -> Result<()> {
     match backend {
-        Backend::Postgres(pools) => revert(&mut lock_postgres(&pools).await?, POSTGRES),
+        Backend::Postgres(pools) => revert(&mut AsyncMigrationHarness::new(lock_postgres(&pools).await?), POSTGRES),
         Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| revert(connection, SQLITE)).await,
     }
 }
 
 /// Takes the advisory lock on a connection outside of the pool, so that the lock and the settings end with the
-/// connection. Neither a migration nor the wait for the lock has a timeout.
-async fn lock_postgres(pools: &postgres::Pools) -> Result<AsyncMigrationHarness<postgres::Conn>> {
+/// connection. Neither a migration nor the wait for this lock has a timeout.
+async fn lock_postgres(pools: &postgres::Pools) -> Result<postgres::Conn> {
     let mut connection = Object::take(pools.writer().await?);
     connection.batch_execute("SET statement_timeout = 0").await?;
     connection.batch_execute(&format!("SELECT pg_advisory_lock({ADVISORY_LOCK})")).await?;
-    Ok(AsyncMigrationHarness::new(connection))
+    Ok(connection)
+}
+
+/// Runs pending migrations beside running instances. A migration that finds a table in use is rolled back and tried again: each
+/// runs in its own transaction, so that those before it stay.
+async fn run_on_postgres(mut connection: postgres::Conn) -> Result<usize> {
+    connection.batch_execute(&format!("SET lock_timeout = {LOCK_TIMEOUT}")).await?;
+    let mut harness = AsyncMigrationHarness::new(connection);
+    let deadline = Instant::now() + LOCK_PATIENCE;
+    let mut pending = 0;
+    loop {
+        let outcome = count_pending(&mut harness, POSTGRES).and_then(|left| {
+            // The first count: under the advisory lock the number only falls.
+            pending = left.max(pending);
+            run_pending(&mut harness, POSTGRES)
+        });
+        match outcome {
+            Ok(_) => return Ok(pending),
+            Err(error) if is_lock_timeout(&error) && Instant::now() < deadline => {
+                tracing::info!(error = &error as &dyn std::error::Error, "a table is in use: migrating again soon");
+            }
+            Err(error) => return Err(error),
+        }
+        tokio::time::sleep(LOCK_PAUSE).await;
+    }
+}
+
+/// Returns true if a statement waited too long for a table. Diesel exposes no code of this error, only its message.
+fn is_lock_timeout(error: &StoreError) -> bool {
+    matches!(error, StoreError::Migration(message) if message.contains("lock timeout"))
 }
 
 /// Runs the body in one transaction that holds the write lock from its start.

@@ -174,6 +174,28 @@ async fn document_is_read_with_three_queries_that_name_the_organization() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn results_that_are_granted_already_cost_one_query() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let page = listed_page("shared");
+    let grant = Grant {
+        organization_id: db.organization_id,
+        doc_id: DOCUMENT,
+        granted_at: NOW,
+        capture_id: Some(page.capture.capture_id),
+    };
+    queries::captures::save_documents(&mut db.connection, vec![page], NOW).await.unwrap();
+    let mut counts = Vec::new();
+    for _ in 0..2 {
+        db.statements();
+        queries::activity::record_searches(&mut db.connection, vec![], vec![grant.clone()]).await.unwrap();
+        counts.push(db.statements());
+    }
+    assert_eq!((counts[0].len() > 1, counts[1].len()), (true, 1), "{counts:#?}");
+    assert!(counts[1][0].starts_with("SELECT"), "{counts:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_without_content_is_read_with_one_query() {
     let folder = tempfile::tempdir().unwrap();
     let mut db = Observed::new(folder.path()).await;

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticHit, SemanticRequest};
+use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticRequest};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
 use tantivy::index::{IndexSettings, SegmentId};
@@ -14,6 +14,7 @@ use tantivy::indexer::IndexWriterOptions;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, TantivyError};
+use tokio::sync::OwnedMutexGuard;
 
 use crate::TantivyOptions;
 use crate::country_cache::CountryCache;
@@ -23,7 +24,7 @@ use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
 use crate::scope_statistics::ScopeCache;
 use crate::search;
-use crate::semantic::{self, ColumnCache, SketchCache};
+use crate::semantic::{self, ColumnCache, Searched, SemanticSearch, SketchCache, Sketches, Threads};
 
 pub struct EngineIndex {
     fields: Fields,
@@ -87,11 +88,21 @@ impl EngineIndex {
         search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries).map_err(from_tantivy)
     }
 
-    /// Searches vectors with at most `threads` threads.
-    pub fn semantic(&self, request: &SemanticRequest, threads: usize) -> Result<Vec<SemanticHit>, EngineError> {
+    /// Searches vectors, unless sketches have to be built first.
+    pub fn semantic(&self, request: &SemanticRequest, threads: &Threads) -> Result<Searched, EngineError> {
         let searcher = self.reader.searcher();
         semantic::semantic(request, &searcher, &self.fields, &self.countries, &self.columns, &self.sketches, threads)
             .map_err(from_tantivy)
+    }
+
+    /// Waits for the turn to build sketches.
+    pub async fn turn_to_build(&self) -> OwnedMutexGuard<()> {
+        self.sketches.turn().await
+    }
+
+    /// Builds the sketches that a search lacks, in its turn, with half of the threads: other searches go on meanwhile.
+    pub fn build_sketches(&self, search: &SemanticSearch) -> Result<Vec<Arc<Sketches>>, EngineError> {
+        search.build_sketches(&self.sketches, self.options.threads.div_ceil(2)).map_err(from_tantivy)
     }
 
     pub fn document_count(&self) -> u64 {

@@ -29,8 +29,10 @@ use engine::{
 use model::{Generation, IndexName};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::error::from_tantivy;
 use crate::index::EngineIndex;
 use crate::index_dir::IndexDir;
+use crate::semantic::{Searched, Threads};
 
 #[derive(Clone, Copy, Debug)]
 pub struct TantivyOptions {
@@ -224,13 +226,24 @@ impl SearchEngine for TantivyEngine {
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
-        let mut permits = vec![self.search_permit().await?];
-        // A large scope is scanned with the cores that no other search uses.
-        while let Ok(idle) = Arc::clone(&self.inner.searches).try_acquire_owned() {
-            permits.push(idle);
-        }
+        let index = request.collection.index();
+        let threads = Threads::new(self.search_permit().await?);
         let request = request.clone();
-        self.blocking(move |inner| inner.index(request.collection.index()).semantic(&request, permits.len())).await
+        let search = match self.blocking(move |inner| inner.index(index).semantic(&request, &threads)).await? {
+            Searched::Hits(hits) => return Ok(hits),
+            Searched::LacksSketches(search) => search,
+        };
+        // Without a permit, which other searches would wait for.
+        let turn = self.inner.index(index).turn_to_build().await;
+        let built = self.blocking(move |inner| {
+            // Held by the work itself: it goes on after a timeout of this search, and those that wait need its result.
+            let _turn = turn;
+            let sketches = inner.index(index).build_sketches(&search)?;
+            Ok((search, sketches))
+        });
+        let (search, sketches) = built.await?;
+        let threads = Threads::new(self.search_permit().await?);
+        self.blocking(move |_| search.finish(sketches, &threads).map_err(from_tantivy)).await
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

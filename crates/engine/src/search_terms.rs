@@ -63,7 +63,7 @@ impl SearchTerms {
             count(&query)?;
             queries.push(query);
         }
-        if let Some(text) = &request.rerank_text {
+        if let Some(text) = request.rerank_text.as_ref().filter(|text| !seen.contains(text.as_str())) {
             count(&analyze_query(text, languages))?;
         }
         if request.exact_phrase {

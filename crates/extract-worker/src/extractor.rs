@@ -21,7 +21,8 @@ pub trait Extractor: Send + Sync {
     /// read a document reads no document of another compartment.
     ///
     /// # Errors
-    /// The failure of the document's reader, crashes and exceeded limits included; no worker for a page; others come before a file.
+    /// The failure of the document's reader, crashes and exceeded limits included; no worker for a page, or no core for a worker;
+    /// others come before a file.
     async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError>;
 
     /// Reads one document of a run, again if it was postponed.

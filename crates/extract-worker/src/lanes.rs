@@ -1,7 +1,7 @@
 //! Slots for workers: which documents are read at a time.
 //!
 //! Each lane has slots for documents that are quick and slots for those that are not. Every document begins in a quick slot. One
-//! that takes longer moves to a slow slot if one is free. Otherwise it stays until another document of its organization, or of one
+//! that becomes slow moves to a slow slot if one is free. Otherwise it stays until another document of its organization, or of one
 //! with fewer slots, waits for a quick slot, and then gives way: a document waits for the quick time of others, never for all of
 //! their time.
 
@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use admission::{FairSemaphore, Limits, Overloaded, Permit};
 use model::OrganizationId;
+use tokio::sync::Notify;
 
 use crate::options::WorkerOptions;
 use crate::turn::Lane;
 
-/// Interval at which a document that outstays its quick time looks for others that wait.
+/// Interval at which a slow document in a quick slot looks for others that wait.
 const CHECK: Duration = Duration::from_millis(50);
 /// Pages of one organization that wait for a worker. Each holds its bytes.
 const MAX_WAITING_PAGES: usize = 64;
@@ -30,7 +31,6 @@ pub struct Slots {
     slow: FairSemaphore,
     /// Number of both.
     all: u32,
-    quick_time: Duration,
     /// Maximum wait for a slot.
     max_wait: Option<Duration>,
 }
@@ -65,7 +65,7 @@ impl Slots {
         };
         // One organization leaves a quick slot to the others.
         let ((quick, quick_count), (slow, slow_count)) = (slots(options.workers, 1), slots(options.slow_workers, 0));
-        Self { quick, slow, all: quick_count.saturating_add(slow_count), quick_time: options.quick_time, max_wait }
+        Self { quick, slow, all: quick_count.saturating_add(slow_count), max_wait }
     }
 
     /// Waits for a quick slot.
@@ -78,9 +78,10 @@ impl Slots {
         self.wait(&self.slow, organization).await
     }
 
-    /// Holds the slot of a document that is being read. Returns once the document must give way.
-    pub async fn hold(&self, quick: Permit, organization: OrganizationId) {
-        tokio::time::sleep(self.quick_time).await;
+    /// Holds the slot of a document that is being read, and that `slow` tells of once it is slow. Returns once the document must
+    /// give way.
+    pub async fn hold(&self, quick: Permit, organization: OrganizationId, slow: &Notify) {
+        slow.notified().await;
         loop {
             if let Some(_slow) = self.slow.try_acquire(organization, 1) {
                 drop(quick);

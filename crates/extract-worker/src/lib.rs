@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod compartment;
+mod cpu_time;
 mod death;
 mod extractor;
 mod jail;
@@ -9,6 +10,7 @@ mod jail_linux;
 mod lanes;
 mod limits;
 mod options;
+mod pace;
 mod pool;
 mod priority;
 mod process;

@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::system_memory;
+use crate::{priority, system_memory};
 
 /// Worker program and its limits.
 #[derive(Clone, Debug)]
@@ -17,16 +17,16 @@ pub struct WorkerOptions {
     pub workers: usize,
     /// Slow documents that are read at a time, in each lane and in addition. At least 1.
     pub slow_workers: usize,
-    /// Time after which a document counts as slow and gives way to others that wait.
+    /// CPU time after which a document counts as slow and gives way to others that wait.
     pub quick_time: Duration,
     /// Maximum time for which a page waits for a worker. Files of runs wait however long it takes.
     pub max_page_wait: Duration,
     /// Address space of one worker in bytes (`RLIMIT_AS`): the unpacked document, and some 200 MiB for the program and its
     /// stacks.
     pub memory_bytes: u64,
-    /// CPU seconds per document.
+    /// CPU seconds per document, after which the worker is ended.
     pub cpu_seconds: u64,
-    /// Wall time per document, after which the worker is killed.
+    /// Maximum wall time per document. Each has ten times its CPU time, so that only workers that hang or starve reach it.
     pub wall: Duration,
     /// Time without work after which a worker is ended.
     pub idle: Duration,
@@ -51,9 +51,8 @@ impl WorkerOptions {
             quick_time: Duration::from_secs(1),
             max_page_wait: Duration::from_secs(8),
             memory_bytes,
-            cpu_seconds: 30,
-            // A slow document has a tenth of a core beside other work, so its CPU time may take this long.
-            wall: Duration::from_secs(300),
+            cpu_seconds: CPU_SECONDS,
+            wall: Duration::from_secs(CPU_SECONDS).saturating_mul(priority::SLOWDOWN),
             idle: Duration::from_secs(30),
             max_output_bytes: 64 << 20,
             files_per_worker: 200,
@@ -61,6 +60,8 @@ impl WorkerOptions {
     }
 }
 
+/// CPU time of a document: real ones of up to 100 MiB take less.
+const CPU_SECONDS: u64 = 30;
 /// Memory of a worker on a machine that has enough, and on a small one.
 const WORKER_BYTES: u64 = 1 << 30;
 const SMALL_WORKER_BYTES: u64 = 400 << 20;

@@ -3,9 +3,10 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::lanes::Lanes;
+use crate::pace::TimeLimits;
 use crate::process::{Outcome, Worker};
 use crate::spawner::{self, Spawner};
 use crate::{Compartment, Extractor, Input, Lane, SandboxReport, Turn, WorkError, WorkerOptions};
@@ -54,37 +55,45 @@ impl WorkerPool {
 
     /// Waits for a slot in the lane and reads one document. Dropping the future kills the worker.
     ///
-    /// A document that takes longer than the quick time moves to a slow slot. If there is none and others wait, its worker is
+    /// A document that computes for longer than the quick time moves to a slow slot. If there is none and others wait, its worker is
     /// killed: a page waits for a slow slot and starts again, a file of a run is postponed.
     ///
     /// # Errors
-    /// The reader's failure or the worker's: see [`ExtractErrorKind`]. No slot within the time that a page may wait.
+    /// The reader's failure or the worker's: see [`ExtractErrorKind`]. No slot within the time that a page may wait. No core for the
+    /// worker, because of other work.
     pub async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
         let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
         let _document = self.inner.documents.acquire().await.map_err(|_| ended())?;
         self.start_reaper();
         let slots = self.inner.lanes.slots(turn.lane);
         let organization = turn.organization_id;
+        let is_slow = Notify::new();
         if turn.lane != Lane::PostponedRuns {
             let quick = slots.quick(organization).await?;
             tokio::select! {
                 biased;
-                outcome = self.read(turn, &request, &input) => return Ok(outcome?),
-                () = slots.hold(quick, organization) => {}
+                outcome = self.read(turn, &request, &input, &is_slow) => return outcome,
+                () = slots.hold(quick, organization, &is_slow) => {}
             }
             if turn.lane == Lane::Runs {
                 return Err(WorkError::Postponed);
             }
         }
         let _slow = slots.slow(organization).await?;
-        Ok(self.read(turn, &request, &input).await?)
+        self.read(turn, &request, &input, &is_slow).await
     }
 
     /// Reads one document with an idle worker that has read no document of another compartment, or with a new worker.
     ///
     /// If a worker dies that has read other documents before, the document is retried once with a fresh worker: state that
     /// the others left behind may be the cause.
-    async fn read(&self, turn: &Turn, request: &ExtractRequest, input: &Input) -> Result<Extracted, ExtractError> {
+    async fn read(
+        &self,
+        turn: &Turn,
+        request: &ExtractRequest,
+        input: &Input,
+        is_slow: &Notify,
+    ) -> Result<Extracted, WorkError> {
         let (worker, fresh) = match self.take_idle(&turn.compartment) {
             Some(worker) => (worker, false),
             None => {
@@ -92,16 +101,16 @@ impl WorkerPool {
                 (self.start_worker(&turn.compartment).await?, true)
             }
         };
-        let wall = turn.time_limit.map_or(self.inner.options.wall, |limit| limit.min(self.inner.options.wall));
-        let (error, lost) = match self.read_with(worker, request, input, wall).await {
+        let limits = TimeLimits::new(&self.inner.options, turn);
+        let (error, lost) = match self.read_with(worker, request, input, &limits, is_slow).await {
             Ok(answer) => return answer,
             Err(lost) => lost,
         };
         if fresh || !lost || error.kind == ExtractErrorKind::TimedOut {
-            return Err(error);
+            return Err(error.into());
         }
         let worker = self.start_worker(&turn.compartment).await?;
-        self.read_with(worker, request, input, wall).await.unwrap_or_else(|(error, _)| Err(error))
+        self.read_with(worker, request, input, &limits, is_slow).await.unwrap_or_else(|(error, _)| Err(error.into()))
     }
 
     /// Drains the pool: waits for documents in progress, rejects further ones and ends all workers.
@@ -126,10 +135,11 @@ impl WorkerPool {
         mut worker: Worker,
         request: &ExtractRequest,
         input: &Input,
-        wall: Duration,
-    ) -> Result<Result<Extracted, ExtractError>, (ExtractError, bool)> {
+        limits: &TimeLimits,
+        is_slow: &Notify,
+    ) -> Result<Result<Extracted, WorkError>, (ExtractError, bool)> {
         let options = &self.inner.options;
-        let outcome = worker.read(request, input, wall, options).await;
+        let outcome = worker.read(request, input, limits, options.max_output_bytes, is_slow).await;
         match outcome {
             Outcome::Answered(answer) => {
                 let worn = worker.slowed || worker.files >= options.files_per_worker;
@@ -141,7 +151,12 @@ impl WorkerPool {
                     worker.idle_since = Instant::now();
                     self.idle().push(worker);
                 }
-                Ok(answer)
+                Ok(answer.map_err(WorkError::from))
+            }
+            Outcome::Starved => {
+                worker.end().await;
+                tracing::warn!(kind = request.kind.as_str(), "extraction worker starved: other work had the cores");
+                Ok(Err(WorkError::Overloaded { retry_after: options.max_page_wait }))
             }
             Outcome::Lost(error) => {
                 worker.end().await;

@@ -7,19 +7,25 @@ use std::time::{Duration, Instant};
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::cpu_time::CpuClock;
+use crate::pace::{Meter, Pace, TimeLimits};
 use crate::protocol::{self, Reply, Task, broken};
-use crate::spawner::Spawner;
-use crate::{Compartment, Input, WorkerOptions, death, priority};
+use crate::spawner::{Spawned, Spawner};
+use crate::{Compartment, Input, death, priority};
 
 /// Bytes kept of the end of a worker's standard error.
 const STDERR_TAIL: usize = 4_096;
 /// Time for a worker that closed its pipes to exit.
 const EXIT_WAIT: Duration = Duration::from_secs(2);
+/// Interval of reading the clocks of a document.
+const CHECK: Duration = Duration::from_millis(50);
 
 pub struct Worker {
     child: Child,
+    clock: Option<Arc<CpuClock>>,
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr_tail: Arc<Mutex<Vec<u8>>>,
@@ -39,13 +45,15 @@ pub enum Outcome {
     Answered(Result<Extracted, ExtractError>),
     /// The worker is gone or no longer trusted.
     Lost(ExtractError),
+    /// Other work had the cores. Says nothing about the document.
+    Starved,
     /// The input could not be read, and the worker has received only a part of it.
     NoInput(ExtractError),
 }
 
 impl Worker {
     pub async fn start(spawner: &Spawner, compartment: Compartment) -> Result<Self, ExtractError> {
-        let mut child = spawner.spawn().await?;
+        let Spawned { mut child, clock } = spawner.spawn().await?;
         let (Some(stdin), Some(stdout), Some(mut stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -64,41 +72,58 @@ impl Worker {
                 tail.drain(..surplus);
             }
         });
-        let idle_since = Instant::now();
-        Ok(Self { child, stdin, stdout, stderr_tail, stderr_reader, compartment, files: 0, slowed: false, idle_since })
+        Ok(Self {
+            child,
+            clock: clock.map(Arc::new),
+            stdin,
+            stdout,
+            stderr_tail,
+            stderr_reader,
+            compartment,
+            files: 0,
+            slowed: false,
+            idle_since: Instant::now(),
+        })
     }
 
-    /// Reads one document within the `wall` time. After the quick time, others have the cores first.
+    /// Reads one document within its limits. Once it is slow, notifies `slow`, and others have the cores first.
     pub async fn read(
         &mut self,
         request: &ExtractRequest,
         input: &Input,
-        wall: Duration,
-        options: &WorkerOptions,
+        limits: &TimeLimits,
+        max_output_bytes: usize,
+        slow: &Notify,
     ) -> Outcome {
         self.files += 1;
-        let process = self.child.id();
+        let (process, mut meter) = (self.child.id(), Meter::start(self.clock.clone()));
         let mut slowed = false;
-        let reading = async {
-            let mut exchange = pin!(self.exchange(request, input, options.max_output_bytes));
-            if let Ok(outcome) = tokio::time::timeout(options.quick_time, exchange.as_mut()).await {
-                return outcome;
+        let ended = {
+            let mut exchange = pin!(self.exchange(request, input, max_output_bytes));
+            loop {
+                if let Ok(outcome) = tokio::time::timeout(CHECK, exchange.as_mut()).await {
+                    break Ok(outcome);
+                }
+                match meter.pace(limits) {
+                    Pace::Quick => {}
+                    Pace::Slow if slowed => {}
+                    Pace::Slow => {
+                        slowed = true;
+                        slow.notify_one();
+                        if let Some(process) = process {
+                            priority::lower(process);
+                        }
+                    }
+                    Pace::TooLong => break Err(timed_out(limits.cpu, "seconds of CPU time")),
+                    Pace::Starved => break Err(Outcome::Starved),
+                    Pace::Hanging => break Err(timed_out(limits.wall, "seconds")),
+                }
             }
-            slowed = true;
-            if let Some(process) = process {
-                priority::lower(process);
-            }
-            exchange.await
         };
-        let outcome = tokio::time::timeout(wall, reading).await;
         self.slowed |= slowed;
-        match outcome {
+        match ended {
             Ok(Outcome::Lost(error)) => Outcome::Lost(self.post_mortem(error).await),
-            Ok(outcome) => outcome,
-            Err(_) => {
-                let message = format!("over {} seconds", wall.as_secs_f64());
-                Outcome::Lost(ExtractError::new(ExtractErrorKind::TimedOut, message))
-            }
+            Ok(outcome) | Err(outcome) => outcome,
         }
     }
 
@@ -205,6 +230,11 @@ impl Worker {
         let _ = self.child.kill().await;
         self.stderr_reader.abort();
     }
+}
+
+fn timed_out(limit: Duration, unit: &str) -> Outcome {
+    let message = format!("over {} {unit}", limit.as_secs_f64());
+    Outcome::Lost(ExtractError::new(ExtractErrorKind::TimedOut, message))
 }
 
 enum Sending {

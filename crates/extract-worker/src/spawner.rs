@@ -14,10 +14,18 @@ use tokio::sync::oneshot;
 
 use crate::SandboxReport;
 use crate::WorkerOptions;
+use crate::cpu_time::CpuClock;
 use crate::limits::{self, Limits};
 use crate::sandbox::{REPORT_VARIABLE, REQUIRED_VARIABLE, SET};
 
-type Order = (Handle, oneshot::Sender<std::io::Result<Child>>);
+type Order = (Handle, oneshot::Sender<std::io::Result<Spawned>>);
+
+/// Process that has just started.
+pub struct Spawned {
+    pub child: Child,
+    /// Clock of the process, if the system has one.
+    pub clock: Option<CpuClock>,
+}
 
 /// Handle of the thread. Dropping it ends the thread and every worker.
 pub struct Spawner(mpsc::Sender<Order>);
@@ -34,19 +42,26 @@ impl Spawner {
             for (runtime, answer) in inbox {
                 let _entered = runtime.enter();
                 // If the caller is gone, the child is dropped, which kills it.
-                let _ = answer.send(command(&options).spawn());
+                let _ = answer.send(spawn(&options));
             }
         })?;
         Ok(Self(orders))
     }
 
-    pub async fn spawn(&self) -> Result<Child, ExtractError> {
-        let (answer, child) = oneshot::channel();
+    pub async fn spawn(&self) -> Result<Spawned, ExtractError> {
+        let (answer, spawned) = oneshot::channel();
         let sent = self.0.send((Handle::current(), answer)).is_ok();
-        let spawned = if sent { child.await.ok() } else { None };
+        let spawned = if sent { spawned.await.ok() } else { None };
         let failed = |why: String| ExtractError::new(ExtractErrorKind::Crashed, format!("no extraction worker: {why}"));
         spawned.ok_or_else(|| failed("the pool has ended".into()))?.map_err(|error| failed(error.to_string()))
     }
+}
+
+fn spawn(options: &WorkerOptions) -> std::io::Result<Spawned> {
+    let child = command(options).spawn()?;
+    // At once: the worker has not yet dropped the right to be looked at.
+    let clock = child.id().and_then(CpuClock::of);
+    Ok(Spawned { child, clock })
 }
 
 /// Builds the command. Its environment has little more than the limits: a worker must not see the service's secrets.
@@ -59,6 +74,8 @@ fn command(options: &WorkerOptions) -> Command {
         // glibc reserves 64 MiB of address space per thread for its heap, which the memory limit would count.
         .env("MALLOC_ARENA_MAX", "1")
         .current_dir("/")
+        // Its priority is that of its group.
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -21,6 +21,6 @@ pub struct Turn {
     pub organization_id: OrganizationId,
     pub lane: Lane,
     pub compartment: Compartment,
-    /// Wall time of the document, if shorter than that of the pool. Waiting for a worker does not count.
+    /// CPU time of the document, if shorter than that of the pool.
     pub time_limit: Option<Duration>,
 }

@@ -9,7 +9,7 @@ pub enum WorkError {
     /// The document cannot be read.
     #[error(transparent)]
     Document(#[from] ExtractError),
-    /// Too many documents wait for a worker. Says nothing about this one.
+    /// Too many documents wait for a worker, or other work had the cores. Says nothing about this one.
     #[error("no extraction worker is free")]
     Overloaded { retry_after: Duration },
     /// The file takes long and others wait: it starts again in [`Lane::PostponedRuns`](crate::Lane::PostponedRuns).

@@ -9,7 +9,8 @@ use tokio::time::Instant;
 
 use crate::body;
 use crate::error::{FetchError, TimeoutStage};
-use crate::host_limiter::HostPermit;
+use crate::host_limiter::{HostPermit, Start};
+use crate::on_behalf;
 use crate::outcomes::{self, Success};
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
 use crate::page_kind::{self, Declared};
@@ -24,6 +25,8 @@ pub struct AdmittedFetch {
     target: Target,
     redirects: RedirectChain,
     time: TimeLeft,
+    /// Start of the next request, until it is sent. Before the permit, so that it is given back first.
+    start: Option<Start>,
     host: Option<HostPermit>,
     permit: Option<Permit>,
 }
@@ -31,7 +34,8 @@ pub struct AdmittedFetch {
 impl AdmittedFetch {
     /// Waits until the first request may start.
     pub(crate) async fn admit(shared: Arc<Shared>, request: FetchRequest) -> Result<Self, FetchError> {
-        let admitted = Self::enter(shared, request).await;
+        let organization = request.organization_id;
+        let admitted = on_behalf::of(organization, Self::enter(shared, request)).await;
         admitted.inspect_err(|error| outcomes::record(Err(error)))
     }
 
@@ -39,7 +43,7 @@ impl AdmittedFetch {
         let target = Target::parse(&request.url, shared.client.policy())?;
         let redirects = RedirectChain::new(&target, shared.options.max_redirects);
         let time = TimeLeft(shared.options.time_limits.total);
-        let mut fetch = Self { shared, request, target, redirects, time, host: None, permit: None };
+        let mut fetch = Self { shared, request, target, redirects, time, start: None, host: None, permit: None };
         fetch.enter_host().await?;
         Ok(fetch)
     }
@@ -49,7 +53,7 @@ impl AdmittedFetch {
     /// # Errors
     /// One variant per cause; see [`FetchError`].
     pub async fn run(&mut self) -> Result<Fetched, FetchError> {
-        let fetched = self.follow().await;
+        let fetched = on_behalf::of(self.request.organization_id, self.follow()).await;
         self.host = None;
         outcomes::record(fetched.as_ref().map(|fetched| match fetched {
             Fetched::Page(_) => Success::Fetched,
@@ -61,6 +65,9 @@ impl AdmittedFetch {
     /// Follows redirects to the page.
     async fn follow(&mut self) -> Result<Fetched, FetchError> {
         loop {
+            if let Some(start) = self.start.take() {
+                start.sent();
+            }
             let hop = hop(&self.shared, &self.target, &self.request, &mut self.redirects);
             match self.time.spend(hop).await? {
                 Hop::Fetched(fetched) => return Ok(fetched),
@@ -88,14 +95,29 @@ impl AdmittedFetch {
         };
         let politeness = &self.shared.options.politeness;
         let delay = crawl_delay.map_or(politeness.delay, |delay| delay.min(politeness.max_crawl_delay));
-        if let Some(host) = self.host.as_ref().filter(|_| is_new)
-            && let Some(start) = host.next_start(delay)
-        {
+        if is_new {
+            self.wait_for_start(delay).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the next start of a request to the host, and waits for it.
+    async fn wait_for_start(&mut self, delay: Duration) -> Result<(), FetchError> {
+        let Some(host) = &self.host else { return Ok(()) };
+        // A fetch that would end before its start leaves it to others.
+        let max_wait = self.shared.options.time_limits.wait.min(self.time.0);
+        let start = host.take_start(delay, max_wait)?;
+        if start.at() > Instant::now() {
             // Other hosts need not wait for this one.
             self.permit = None;
-            tokio::time::sleep_until(start).await;
-            self.permit = Some(self.shared.permits.fetch(organization).await?);
+            let waiting = async {
+                tokio::time::sleep_until(start.at()).await;
+                Ok(())
+            };
+            self.time.spend(waiting).await?;
+            self.permit = Some(self.shared.permits.fetch(self.request.organization_id).await?);
         }
+        self.start = Some(start);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use url::Host;
 
 use crate::error::{FetchError, OptionsError, TimeoutStage};
 use crate::guard::AddressGuard;
+use crate::on_behalf;
 use crate::options::FetcherOptions;
 use crate::resolver::{GuardedResolver, Resolver, SystemResolver};
 use crate::targets::{Target, TargetPolicy};
@@ -24,7 +25,7 @@ impl Connector {
     /// # Errors
     /// Invalid options; see [`OptionsError`].
     pub fn new(options: &FetcherOptions) -> Result<Self, OptionsError> {
-        Self::with_resolver(options, Arc::new(SystemResolver::default()))
+        Self::with_resolver(options, Arc::new(SystemResolver::undivided()))
     }
 
     /// Creates a connector that uses `resolver`. Its addresses are checked like those of the system's resolver.
@@ -56,7 +57,8 @@ impl Connector {
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
             Some(Host::Domain(name)) => {
-                self.resolver.permitted(name).await.map_err(|error| FetchError::from(&error))?
+                let found = self.resolver.permitted(name, on_behalf::nobody()).await;
+                found.map_err(|error| FetchError::from(&error))?
             }
             None => return Err(FetchError::InvalidUrl { reason: "has no host" }),
         };

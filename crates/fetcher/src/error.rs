@@ -43,7 +43,8 @@ pub enum FetchError {
     /// robots.txt is unreachable for now; until it is reachable everything counts as disallowed (RFC 9309, 2.3.1.4).
     #[error("the host's robots.txt cannot be read")]
     RobotsUnreachable { cause: RobotsFailure },
-    /// Too many fetches wait for the host or in all, or too many names are being looked up. Says nothing about the page.
+    /// Too many fetches wait for the host or in all, or too many names are being looked up, in all or for the organization.
+    /// Says nothing about the page.
     #[error("too many pages are being fetched")]
     Overloaded { retry_after: Duration },
     /// The connection closed in the middle of the response.

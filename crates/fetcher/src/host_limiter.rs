@@ -1,15 +1,21 @@
 //! Politeness: concurrency limit and request delay per host. Organizations take turns at a host.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use admission::{FairSemaphore, Limits, Overloaded, Permit};
 use model::OrganizationId;
 use tokio::time::Instant;
 
+use crate::schedule::{Schedule, Slot};
+
 /// Number of tracked hosts from which idle ones are evicted.
 const MAX_IDLE_HOSTS: usize = 1024;
+
+/// Bounds of the time after which a request may be tried again whose start was too far away.
+const SHORTEST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_mins(1);
 
 /// Rate limiter per host.
 pub(crate) struct HostLimiter {
@@ -21,8 +27,7 @@ pub(crate) struct HostLimiter {
 struct Host {
     name: String,
     permits: FairSemaphore,
-    /// Earliest start of the next request.
-    next_start: Mutex<Instant>,
+    schedule: Mutex<Schedule>,
 }
 
 /// Permit for requests to one host, released on drop.
@@ -38,13 +43,44 @@ impl HostPermit {
         self.host.name == host
     }
 
-    /// Takes the next start of a request to the host, `delay` after the previous one. `None` is now.
-    pub fn next_start(&self, delay: Duration) -> Option<Instant> {
-        let now = Instant::now();
-        let mut next_start = self.host.next_start.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = (*next_start).max(now);
-        *next_start = start + delay;
-        (start > now).then_some(start)
+    /// Takes the next start of a request to the host, `delay` before that of any later one.
+    ///
+    /// # Errors
+    /// The start is further away than `max_wait`. It is left to others.
+    pub fn take_start(&self, delay: Duration, max_wait: Duration) -> Result<Start, Overloaded> {
+        let taken = self.host.schedule().take(delay, Instant::now(), max_wait);
+        // When all starts that are taken now have passed.
+        let refused = |wait: Duration| Overloaded { retry_after: wait.clamp(SHORTEST_RETRY, LONGEST_RETRY) };
+        let slot = taken.map_err(refused)?;
+        Ok(Start { host: Arc::clone(&self.host), slot, is_sent: false })
+    }
+}
+
+/// Start of a request to a host. Dropping it gives it back, unless the request was sent.
+pub(crate) struct Start {
+    host: Arc<Host>,
+    slot: Slot,
+    is_sent: bool,
+}
+
+impl Start {
+    pub fn at(&self) -> Instant {
+        self.slot.start
+    }
+
+    /// Keeps the delay to the next start.
+    pub fn sent(mut self) {
+        self.is_sent = true;
+    }
+}
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        let mut schedule = self.host.schedule();
+        match self.is_sent {
+            true => schedule.sent(self.slot),
+            false => schedule.give_back(self.slot),
+        }
     }
 }
 
@@ -72,7 +108,7 @@ impl HostLimiter {
         let host = Arc::new(Host {
             name: name.to_owned(),
             permits: FairSemaphore::new(self.limits),
-            next_start: Mutex::new(Instant::now()),
+            schedule: Mutex::new(Schedule::new(Instant::now())),
         });
         hosts.insert(name.to_owned(), Arc::clone(&host));
         host
@@ -80,13 +116,19 @@ impl HostLimiter {
 }
 
 impl Host {
+    fn schedule(&self) -> MutexGuard<'_, Schedule> {
+        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_idle(&self, now: Instant) -> bool {
-        *self.next_start.lock().unwrap_or_else(PoisonError::into_inner) <= now
+        self.schedule().is_idle(now)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     const DELAY: Duration = Duration::from_millis(100);
@@ -97,9 +139,11 @@ mod tests {
 
     async fn acquire(limiter: &HostLimiter, host: &str, delay: Duration) -> Option<HostPermit> {
         let permit = limiter.acquire(host, OrganizationId(Default::default())).await.ok()?;
-        if let Some(start) = permit.next_start(delay) {
-            tokio::time::sleep_until(start).await;
+        let start = permit.take_start(delay, Duration::MAX).ok()?;
+        if start.at() > Instant::now() {
+            tokio::time::sleep_until(start.at()).await;
         }
+        start.sent();
         Some(permit)
     }
 
@@ -113,6 +157,18 @@ mod tests {
         }
         acquire(&limiter, "b", DELAY).await;
         assert_eq!(start.elapsed(), Duration::from_millis(200));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn aborted_requests_do_not_delay_others() {
+        let limiter = limiter(10);
+        let start = Instant::now();
+        acquire(&limiter, "a", DELAY).await;
+        for _ in 0..100 {
+            assert!(acquire(&limiter, "a", DELAY).now_or_never().is_none());
+        }
+        acquire(&limiter, "a", DELAY).await;
+        assert_eq!(start.elapsed(), DELAY);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,7 +1,8 @@
 //! Lookups of names in blocking threads.
 //!
 //! A lookup cannot be stopped: one whose fetch has ended continues in its thread and keeps its place. Fetches of the same name
-//! join it, so a name without an answer has one place, however often it is asked for.
+//! join it, so a name without an answer has one place, however often it is asked for. Many such names take the share of one
+//! organization, and leave the other places.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,57 +10,67 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use admission::{FairSemaphore, Limits, Permit};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use model::OrganizationId;
+use tokio::sync::oneshot;
 
 /// Maximum wait for a place: well below the time of a lookup, which it is a part of.
 const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// Lookups of one organization that wait for a place, beyond which further ones are refused.
+const MAX_WAITING: usize = 256;
 
 type Lookup = Shared<BoxFuture<'static, Result<Vec<IpAddr>, Arc<io::Error>>>>;
 type Running = Mutex<HashMap<String, Lookup>>;
 
 /// Running lookups, up to a number of places.
 pub(crate) struct Lookups {
-    places: Arc<Semaphore>,
+    places: FairSemaphore,
     running: Arc<Running>,
 }
 
 impl Lookups {
-    pub fn new(places: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), running: Arc::default() }
+    pub fn new(places: u32, per_organization: u32) -> Self {
+        let limits = Limits { permits: places, per_organization, max_waiting: MAX_WAITING, max_wait: MAX_WAIT };
+        Self { places: FairSemaphore::new(limits), running: Arc::default() }
     }
 
-    /// Returns the outcome of the running lookup of `host`, or of `find` in a blocking thread.
+    /// Returns the outcome of the running lookup of `host`, whoever began it, or of `find` in a blocking thread.
     ///
     /// # Errors
-    /// Those of the lookup. `ResourceBusy` if all places are taken for too long.
+    /// Those of the lookup. `ResourceBusy` if all places, or all that the organization may have, are taken for too long.
     pub async fn find(
         &self,
         host: &str,
+        organization: OrganizationId,
         find: impl FnOnce(&str) -> io::Result<Vec<IpAddr>> + Send + 'static,
     ) -> io::Result<Vec<IpAddr>> {
         let running = lock(&self.running).get(host).cloned();
         let lookup = match running {
             Some(lookup) => lookup,
             None => {
-                let place = self.place().await?;
+                let place = self.place(organization).await?;
                 self.begin(host, place, find)
             }
         };
         lookup.await.map_err(|error| io::Error::new(error.kind(), error))
     }
 
-    async fn place(&self) -> io::Result<OwnedSemaphorePermit> {
-        let waiting = tokio::time::timeout(MAX_WAIT, Arc::clone(&self.places).acquire_owned());
-        let refused = |_| io::Error::new(io::ErrorKind::ResourceBusy, "too many names are being looked up");
-        waiting.await.map_err(refused)?.map_err(io::Error::other)
+    async fn place(&self, organization: OrganizationId) -> io::Result<Permit> {
+        match tokio::time::timeout(MAX_WAIT, self.places.acquire(organization, 1)).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => {
+                Err(io::Error::new(io::ErrorKind::ResourceBusy, "too many names are being looked up"))
+            }
+        }
     }
 
     fn begin(
         &self,
         host: &str,
-        place: OwnedSemaphorePermit,
+        place: Permit,
         find: impl FnOnce(&str) -> io::Result<Vec<IpAddr>> + Send + 'static,
     ) -> Lookup {
         let (found, finding) = oneshot::channel();
@@ -92,7 +103,7 @@ impl Lookups {
 struct Entry {
     running: Arc<Running>,
     host: String,
-    _place: OwnedSemaphorePermit,
+    _place: Permit,
 }
 
 impl Drop for Entry {
@@ -111,32 +122,66 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::sync::mpsc;
 
+    use uuid::Uuid;
+
     use super::*;
 
     const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const ORGANIZATION: OrganizationId = OrganizationId(Uuid::from_u128(1));
+    const OTHER: OrganizationId = OrganizationId(Uuid::from_u128(2));
 
     #[tokio::test]
     async fn abandoned_lookup_is_joined_by_the_next_of_its_name() {
-        let lookups = Lookups::new(1);
+        let lookups = Lookups::new(1, 1);
         let (release, released) = mpsc::channel::<()>();
-        let mut first = Box::pin(lookups.find("a.test", move |_| {
+        let mut first = Box::pin(lookups.find("a.test", ORGANIZATION, move |_| {
             let _ = released.recv();
             Ok(vec![ADDRESS])
         }));
         assert!(first.as_mut().now_or_never().is_none());
         drop(first);
-        let mut second = Box::pin(lookups.find("a.test", |_| Err(io::Error::other("looked up twice"))));
+        let mut second = Box::pin(lookups.find("a.test", OTHER, |_| Err(io::Error::other("looked up twice"))));
         assert!(second.as_mut().now_or_never().is_none());
         release.send(()).unwrap();
         assert_eq!(second.await.unwrap(), [ADDRESS]);
         // The place is free again, and the answer is not kept.
-        let later = lookups.find("a.test", |_| Err(io::ErrorKind::NotFound.into())).await;
+        let later = lookups.find("a.test", OTHER, |_| Err(io::ErrorKind::NotFound.into())).await;
         assert_eq!(later.map_err(|error| error.kind()), Err(io::ErrorKind::NotFound));
     }
 
     #[tokio::test(start_paused = true)]
     async fn lookup_without_a_place_is_refused_as_busy() {
-        let refused = Lookups::new(0).find("a.test", |_| Ok(vec![ADDRESS])).await;
+        let lookups = Lookups::new(1, 1);
+        let _taken = lookups.places.try_acquire(ORGANIZATION, 1).unwrap();
+        let refused = lookups.find("a.test", OTHER, |_| Ok(vec![ADDRESS])).await;
         assert_eq!(refused.map_err(|error| error.kind()), Err(io::ErrorKind::ResourceBusy));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lookup_beyond_the_share_of_its_organization_is_refused_as_busy() {
+        let lookups = Lookups::new(4, 1);
+        let _taken = lookups.places.try_acquire(ORGANIZATION, 1).unwrap();
+        let refused = lookups.find("a.test", ORGANIZATION, |_| Ok(vec![ADDRESS])).await;
+        assert_eq!(refused.map_err(|error| error.kind()), Err(io::ErrorKind::ResourceBusy));
+    }
+
+    #[tokio::test]
+    async fn abandoned_lookups_of_an_organization_leave_places_for_others() {
+        let lookups = Lookups::new(4, 1);
+        let mut silent = Vec::new();
+        for host in ["1.test", "2.test", "3.test", "4.test"] {
+            let (release, released) = mpsc::channel::<()>();
+            silent.push(release);
+            let abandoned = lookups.find(host, ORGANIZATION, move |_| {
+                let _ = released.recv();
+                Ok(vec![ADDRESS])
+            });
+            assert!(abandoned.now_or_never().is_none());
+        }
+        assert_eq!(lookups.places.in_use(), 1);
+        let other = lookups.find("a.test", OTHER, |_| Ok(vec![ADDRESS])).await;
+        assert_eq!(other.unwrap(), [ADDRESS]);
+        // Their threads end before the runtime waits for them.
+        drop(silent);
     }
 }

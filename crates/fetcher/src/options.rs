@@ -37,9 +37,10 @@ pub struct TimeLimits {
     pub connect: Duration,
     /// From the connection to the response headers.
     pub first_byte: Duration,
-    /// The whole fetch: robots.txt, all redirects and the body. Waiting for permits does not count.
+    /// The whole fetch: robots.txt, the host's delay, all redirects and the body. Waiting for permits does not count.
     pub total: Duration,
-    /// Waiting for the permits of the host and of the fetcher, after which a fetch is refused.
+    /// Waiting for the permits of the host and of the fetcher, after which a fetch is refused. One whose start is further away,
+    /// because of the host's delay, is refused at once.
     pub wait: Duration,
 }
 

@@ -34,7 +34,7 @@ impl Poster {
     /// # Errors
     /// Invalid options; see [`OptionsError`].
     pub fn new(options: &FetcherOptions) -> Result<Self, OptionsError> {
-        Self::with_resolver(options, Arc::new(SystemResolver::default()))
+        Self::with_resolver(options, Arc::new(SystemResolver::undivided()))
     }
 
     /// Creates a client that uses `resolver`. Its addresses are checked like those of the system's resolver.

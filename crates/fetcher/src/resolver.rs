@@ -9,20 +9,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use model::OrganizationId;
 use reqwest::dns::{Addrs, Name, Resolving};
 
 use crate::error::FetchError;
 use crate::guard::AddressGuard;
 use crate::lookups::Lookups;
+use crate::on_behalf;
 
 /// Resolver of host names.
 #[async_trait]
 pub trait Resolver: Send + Sync {
-    /// Returns the addresses of `host` in order of preference. Refused addresses are filtered by the caller.
+    /// Returns the addresses of `host` in order of preference. Refused addresses are filtered by the caller. Organizations take
+    /// turns; work for none of them, such as a crawl, has the id of zeros.
     ///
     /// # Errors
     /// Failures of the lookup. `ResourceBusy` says that there are too many lookups, and nothing about the name.
-    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+    async fn resolve(&self, host: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>>;
 }
 
 /// The system's resolver: `/etc/hosts`, the search list and the configured name servers.
@@ -31,18 +34,26 @@ pub struct SystemResolver {
 }
 
 /// Concurrent lookups: more than fetches usually need, far fewer than the runtime's blocking threads.
-const MAX_LOOKUPS: usize = 64;
+const MAX_LOOKUPS: u32 = 64;
 
 impl Default for SystemResolver {
     fn default() -> Self {
-        Self { lookups: Lookups::new(MAX_LOOKUPS) }
+        // Names whose servers never answer keep their places long after their fetches.
+        Self { lookups: Lookups::new(MAX_LOOKUPS, MAX_LOOKUPS / 4) }
+    }
+}
+
+impl SystemResolver {
+    /// Creates a resolver for clients that do not know for whom they connect: all of them together may take every place.
+    pub(crate) fn undivided() -> Self {
+        Self { lookups: Lookups::new(MAX_LOOKUPS, MAX_LOOKUPS) }
     }
 }
 
 #[async_trait]
 impl Resolver for SystemResolver {
-    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        self.lookups.find(host, look_up).await
+    async fn resolve(&self, host: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>> {
+        self.lookups.find(host, organization, look_up).await
     }
 }
 
@@ -91,8 +102,9 @@ pub(crate) struct GuardedResolver {
 
 impl GuardedResolver {
     /// Returns the permitted addresses of a name.
-    pub async fn permitted(&self, host: &str) -> Result<Vec<IpAddr>, ResolveError> {
-        let found = match tokio::time::timeout(self.time_limit, self.resolver.resolve(host)).await {
+    pub async fn permitted(&self, host: &str, organization: OrganizationId) -> Result<Vec<IpAddr>, ResolveError> {
+        let finding = self.resolver.resolve(host, organization);
+        let found = match tokio::time::timeout(self.time_limit, finding).await {
             Ok(Ok(found)) => found,
             Ok(Err(error)) if error.kind() == io::ErrorKind::ResourceBusy => return Err(ResolveError::Busy),
             Ok(Err(error)) => return Err(ResolveError::Unknown(error)),
@@ -110,8 +122,10 @@ impl GuardedResolver {
 impl reqwest::dns::Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let resolver = self.clone();
+        // Read here, in the task of the request: the HTTP client may end a connection that it began in another one.
+        let organization = on_behalf::organization();
         Box::pin(async move {
-            let allowed = resolver.permitted(name.as_str()).await?;
+            let allowed = resolver.permitted(name.as_str(), organization).await?;
             // The HTTP client replaces port 0 with the port of the URL.
             Ok(Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
         })

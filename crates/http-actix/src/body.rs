@@ -29,7 +29,8 @@ const SMALL: usize = 64 << 10;
 /// Timeout for a whole body, against clients that hold a connection by sending slowly.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Timeout for the body of a request that is not admitted yet.
+/// Timeout for the body of a request that is not admitted yet, or was refused. Until then its connection counts as in use
+/// and makes no room for others.
 const SHORT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order. No body at all is
@@ -101,11 +102,12 @@ pub(crate) async fn bytes(call: &mut Call) -> Result<BytesMut, Failure> {
 pub(crate) async fn discard_small(request: &HttpRequest, mut payload: web::Payload) {
     let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length <= SMALL) {
-        discard(&mut payload, SMALL).await;
+        discard(&mut payload, SMALL, SHORT_TIME_LIMIT).await;
     }
 }
 
-async fn discard(payload: &mut web::Payload, most: usize) {
+/// Discards at most so many bytes of a body, within `time`.
+async fn discard(payload: &mut web::Payload, most: usize, time: Duration) {
     let reading = async {
         let mut taken = 0;
         while let Some(Ok(chunk)) = payload.next().await {
@@ -116,7 +118,7 @@ async fn discard(payload: &mut web::Payload, most: usize) {
         }
     };
     // The response does not depend on the rest of the body.
-    let _ = tokio::time::timeout(TIME_LIMIT, reading).await;
+    let _ = tokio::time::timeout(time, reading).await;
 }
 
 fn header(request: &HttpRequest, name: HeaderName) -> Option<&str> {
@@ -145,7 +147,7 @@ async fn collect(call: &mut Call) -> Result<BytesMut, Failure> {
     let Call { context, request, payload, body_memory, .. } = call;
     let announced = header(request, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length > MAX_BYTES) {
-        discard(payload, MAX_DISCARDED).await;
+        discard(payload, MAX_DISCARDED, TIME_LIMIT).await;
         return Err(too_large(MAX_BYTES));
     }
     let (memory, organization) = (&context.state.memory.requests, context.viewer.organization_id);
@@ -171,7 +173,7 @@ async fn collect(call: &mut Call) -> Result<BytesMut, Failure> {
     match tokio::time::timeout(TIME_LIMIT, reading).await {
         Ok(Ok(true)) => Ok(bytes),
         Ok(Ok(false)) => {
-            discard(payload, MAX_DISCARDED).await;
+            discard(payload, MAX_DISCARDED, TIME_LIMIT).await;
             Err(too_large(MAX_BYTES))
         }
         Ok(Err(failure)) => Err(failure),
@@ -229,5 +231,28 @@ fn explain(path: &str, error: &serde_json::Error) -> Failure {
     match field_of(path, &text) {
         Some(field) => Failure::malformed(format!("{field}: {text}"), text).with("field", field),
         None => Failure::malformed(format!("the request body is not valid: {text}"), text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use actix_web::error::PayloadError;
+    use actix_web::test::TestRequest;
+    use actix_web::{FromRequest, dev};
+    use futures_util::stream;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refused_body_that_never_arrives_keeps_its_connection_for_a_short_time() {
+        let request = TestRequest::post().insert_header((CONTENT_LENGTH, "100")).to_http_request();
+        let unsent = stream::pending::<Result<Bytes, PayloadError>>();
+        let mut unsent = dev::Payload::Stream { payload: unsent.boxed_local() };
+        let payload = web::Payload::from_request(&request, &mut unsent).await.unwrap();
+        let started = Instant::now();
+        discard_small(&request, payload).await;
+        assert_eq!(started.elapsed().as_secs(), SHORT_TIME_LIMIT.as_secs());
     }
 }

@@ -88,7 +88,7 @@ impl Context {
         Ok(Answer { bytes: body.into(), memory })
     }
 
-    /// Begins an answer of several parts, which take memory as they are finished.
+    /// Begins an answer whose parts take memory as they are finished, before it is serialized.
     pub fn gather(&self) -> Gathered<'_> {
         Gathered::new(&self.state.memory.responses, self.viewer.organization_id)
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::call::Context;
 use crate::failure::Failure;
 use crate::json;
+use crate::memory::{Answer, Gathered};
 
 /// Serializes a response of about so many bytes, 0 if that is unknown; the usage block, if it has one, states the exact length of
 /// the body.
@@ -22,6 +23,19 @@ pub(crate) async fn serialize<T: ResponseBody + Send + 'static>(
         None => return json::to_vec_of(context, bytes, response).await,
     }
     Ok(state_length(json::to_vec_of(context, bytes, response).await?))
+}
+
+/// Serializes a response whose parts have taken memory. A very large one gives way to others.
+///
+/// # Errors
+/// `overloaded` if the answer needs more than its parts, and the wait for it is too long.
+pub(crate) async fn answer<T: ResponseBody + Send + 'static>(
+    context: &Context,
+    memory: Gathered<'_>,
+    response: T,
+) -> Result<Answer, Failure> {
+    let body = serialize(context, memory.bytes().await, response).await?;
+    memory.into_answer(body).await
 }
 
 /// Serializes a response whose `usage.bytes_returned` is 0, and replaces the 0 by the length of the body.

@@ -32,7 +32,8 @@ fn main() {
     let mut analyzers = Analyzers::default();
     let mut vectors = || texts.iter().map(|text| TermVector::of(text, READ_BYTES, &mut analyzers)).collect::<Vec<_>>();
     let made = vectors();
-    let candidates: Vec<Document<'_>> = made.iter().map(|terms| Document { terms, published_at: None }).collect();
+    let candidates: Vec<Document<'_>> =
+        made.iter().map(|terms| Document { terms, published_at: None, by_words: true }).collect();
     let query = Query { text: QUERY, now: None };
     let statistics = CollectionStatistics { documents: 100_000, average_length: 260.0, ..Default::default() };
     let bytes = documents.iter().map(String::len).sum();

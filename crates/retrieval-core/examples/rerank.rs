@@ -60,7 +60,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // 3. The candidates, best first.
-    let documents: Vec<Document<'_>> = vectors.iter().map(|terms| Document { terms, published_at: None }).collect();
+    let documents: Vec<Document<'_>> =
+        vectors.iter().map(|terms| Document { terms, published_at: None, by_words: true }).collect();
     let evidence = rerank::score(&Query { text: QUERY, now: None }, &documents, &statistics);
     let mut ranked: Vec<(usize, &Evidence)> = evidence.iter().enumerate().collect();
     ranked.retain(|(_, evidence)| evidence.score > 0.0);

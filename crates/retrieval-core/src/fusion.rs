@@ -9,7 +9,7 @@
 //! components, and with random ones. ADR 0014 has the figures.
 
 /// Name of the fusion in the version of the ranker; changes with every change of an order.
-pub const FUSION_VERSION: &str = "fusion_v3";
+pub const FUSION_VERSION: &str = "fusion_v4";
 
 /// Lexical results that are compared.
 const COMPARED: usize = 10;
@@ -24,30 +24,49 @@ const FULL_WEIGHT: f64 = 0.5;
 /// Number and agreement of comparisons that are added to the real ones, so that few results do not decide alone.
 const PRIOR: (f64, f64) = (3.0, 0.35);
 
-/// Returns the weight of the nearest document, relative to the best lexical score, from 0 to 0.5.
-///
-/// `places` are those of the lexical results, best first, among the documents nearest to the query, from 0; `None` for a result
-/// that is not among the `listed` nearest. `documents` is the number of documents that could be listed: those that meet the filters.
-pub fn weight(places: impl Iterator<Item = Option<usize>>, listed: usize, documents: u64) -> f64 {
-    // If all documents are listed, a result that is not has no vectors, and says nothing about the model.
-    let is_all = documents <= listed as u64;
-    let documents = (documents as f64).max(listed as f64).max(2.0);
-    // A result that is not listed is somewhere behind.
-    let unlisted = ((listed as f64 + documents) / 2.0 / documents).min(1.0);
-    let (mut count, mut sum) = (0.0, 0.0);
-    for place in places.take(COMPARED).filter(|place| place.is_some() || !is_all) {
-        let share = place.map_or(unlisted, |place| (place as f64 + 1.0) / documents);
-        sum -= share.min(1.0).ln();
-        count += 1.0;
+/// Agreement of a model with the words in one list.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison {
+    /// Sum over the compared results, from 0 by chance to their number.
+    measured: f64,
+    /// Number of compared results, as far as they are informative.
+    count: f64,
+}
+
+impl Comparison {
+    /// Compares the lexical results of a list with the documents that are nearest to the query.
+    ///
+    /// `places` are those of the lexical results, best first, among the documents nearest to the query, from 0; `None` for a result
+    /// that is not among the `listed` nearest. `documents` is the number of documents that could be listed: those that meet the
+    /// filters.
+    pub fn of(places: impl Iterator<Item = Option<usize>>, listed: usize, documents: u64) -> Self {
+        // If all documents are listed, a result that is not has no vectors, and says nothing about the model.
+        let is_all = documents <= listed as u64;
+        let documents = (documents as f64).max(listed as f64).max(2.0);
+        // A result that is not listed is somewhere behind.
+        let unlisted = ((listed as f64 + documents) / 2.0 / documents).min(1.0);
+        let (mut count, mut sum) = (0.0, 0.0);
+        for place in places.take(COMPARED).filter(|place| place.is_some() || !is_all) {
+            let share = place.map_or(unlisted, |place| (place as f64 + 1.0) / documents);
+            sum -= share.min(1.0).ln();
+            count += 1.0;
+        }
+        // Of all documents: the mean over all places, `ln n - ln(n!) / n`, by Stirling's formula.
+        let chance = if is_all { 1.0 - (std::f64::consts::TAU * documents).ln() / (2.0 * documents) } else { CHANCE };
+        let range = (documents.ln() - chance).max(f64::EPSILON);
+        // The mean over most of the documents is near that over all of them, whatever the model: the correction for samples of
+        // finite populations.
+        let informative = 1.0 - (count / documents).min(1.0);
+        Self { measured: informative * (sum - count * chance) / range, count: informative * count }
     }
-    // Of all documents: the mean over all places, `ln n - ln(n!) / n`, by Stirling's formula.
-    let chance = if is_all { 1.0 - (std::f64::consts::TAU * documents).ln() / (2.0 * documents) } else { CHANCE };
-    let range = (documents.ln() - chance).max(f64::EPSILON);
-    // The mean over most of the documents is near that over all of them, whatever the model: the correction for samples of finite
-    // populations.
-    let informative = 1.0 - (count / documents).min(1.0);
-    let measured = informative * (sum - count * chance) / range;
-    let agreement = (measured + PRIOR.0 * PRIOR.1) / (informative * count + PRIOR.0);
+}
+
+/// Returns the weight of the nearest document of all lists, relative to the best lexical score, from 0 to 0.5. All lists are of one
+/// model and one query, so what one of them tells about the model holds for the others.
+pub fn weight(comparisons: &[Comparison]) -> f64 {
+    let sum = |part: fn(&Comparison) -> f64| comparisons.iter().map(part).sum::<f64>();
+    let measured = sum(|comparison| comparison.measured) + PRIOR.0 * PRIOR.1;
+    let agreement = measured / (sum(|comparison| comparison.count) + PRIOR.0);
     FULL_WEIGHT * ((agreement - LEAST) / (MOST - LEAST)).clamp(0.0, 1.0)
 }
 
@@ -63,7 +82,7 @@ mod tests {
     use super::*;
 
     fn weight_of(places: &[Option<usize>], listed: usize, documents: u64) -> f64 {
-        weight(places.iter().copied(), listed, documents)
+        weight(&[Comparison::of(places.iter().copied(), listed, documents)])
     }
 
     #[test]
@@ -91,7 +110,7 @@ mod tests {
         // Ten of the places by chance, spread evenly over all documents.
         let spread = |documents: usize| (0..10).map(move |i| Some((i * documents + documents / 2) / 10));
         for documents in [20, 30, 60, 99] {
-            let weight = weight(spread(documents), documents, documents as u64);
+            let weight = weight(&[Comparison::of(spread(documents), documents, documents as u64)]);
             assert!(weight < 0.05, "{documents}: {weight}");
         }
         let all: Vec<_> = (0..10).map(Some).collect();
@@ -101,6 +120,13 @@ mod tests {
         // The second of three documents is about what chance gives.
         assert!((0.05..none).contains(&weight_of(&[Some(1)], 3, 3)));
         assert_eq!(weight_of(&[None, Some(0), None], 10, 10), weight_of(&[Some(0)], 10, 10), "no vectors");
+    }
+
+    #[test]
+    fn a_list_without_matches_has_the_weight_of_the_other() {
+        let random = Comparison::of([None; 10].into_iter(), 50, 5_000);
+        let unknown = Comparison::of(std::iter::empty(), 3, 3);
+        assert!(weight(&[unknown]) > 0.1 && weight(&[random, unknown]) < 0.01);
     }
 
     #[test]

@@ -195,6 +195,7 @@ fn runner(
         max_bytes_in_progress: 16 << 20,
         max_object_bytes: 1 << 20,
         temp_dir: database.folder().to_owned(),
+        is_full: Arc::new(|| false),
         lease: Duration::from_secs(15),
         retry_timeout: Duration::from_secs(20),
         clock,

@@ -1,13 +1,21 @@
-//! Migrations come in pairs: one set of names for both databases, each with a way up and a way down.
+//! Migrations come in pairs: one set of names for both databases, each with a way up and a way down. They only add, since
+//! instances of the version before run beside them.
 
 use super::Breach;
 use anyhow::Context;
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 const DATABASES: [&str; 2] = ["postgres", "sqlite"];
 
-/// Compares `migrations/postgres` with `migrations/sqlite` below `root`.
+/// The newest migration from before the rule that migrations only add. Never raise it: earlier ones cannot be changed any more,
+/// later ones follow the rule.
+const LAST_WITHOUT_RULE: &str = "2026-11-23-000000_term_vectors";
+/// Start of the line that says which release stopped using what a migration takes away.
+const CONTRACT: &str = "-- contract:";
+
+/// Compares `migrations/postgres` with `migrations/sqlite` below `root`, and finds later migrations that take something away.
 ///
 /// # Errors
 ///
@@ -24,6 +32,16 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
             ));
         }
         for name in names {
+            let up = root.join("migrations").join(database).join(name).join("up.sql");
+            if name.as_str() > LAST_WITHOUT_RULE && up.is_file() {
+                let sql = fs::read_to_string(&up).with_context(|| format!("cannot read `{}`", up.display()))?;
+                for statement in contractions(&sql) {
+                    breaches.push(Breach::new(
+                        format!("migrations/{database}/{name}/up.sql has `{statement}` beside the old version"),
+                        format!("wait for a later release, and say in a line `{CONTRACT} ...` since when it is unused"),
+                    ));
+                }
+            }
             for file in ["up.sql", "down.sql"] {
                 if !root.join("migrations").join(database).join(name).join(file).is_file() {
                     breaches.push(Breach::new(
@@ -44,13 +62,44 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
     Ok(breaches)
 }
 
+/// The statements that take something away, unless a line declares them.
+fn contractions(sql: &str) -> Vec<&'static str> {
+    if sql.lines().any(|line| line.starts_with(CONTRACT)) {
+        return Vec::new();
+    }
+    let code = sql.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code));
+    let code = code.collect::<Vec<_>>().join("\n").to_uppercase();
+    let words: Vec<&str> =
+        code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    let has = |wanted: &[&str]| words.windows(wanted.len()).any(|found| found == wanted);
+    let found = [
+        ("DROP TABLE", has(&["DROP", "TABLE"])),
+        ("DROP COLUMN", has(&["DROP", "COLUMN"])),
+        ("RENAME", has(&["RENAME"])),
+        ("ALTER ... TYPE", (0..words.len()).any(|at| changes_type(&words[at..]))),
+        ("SET NOT NULL", has(&["SET", "NOT", "NULL"])),
+    ];
+    found.into_iter().filter(|(_, is_used)| *is_used).map(|(statement, _)| statement).collect()
+}
+
+/// Returns true for `ALTER [COLUMN] name [SET DATA] TYPE`; a column that is merely named `type` is none.
+fn changes_type(words: &[&str]) -> bool {
+    let Some(rest) = words.strip_prefix(&["ALTER"]) else { return false };
+    if rest.first() == Some(&"TABLE") {
+        return false;
+    }
+    let rest = rest.strip_prefix(&["COLUMN"]).unwrap_or(rest);
+    let rest = rest.get(1..).unwrap_or_default();
+    rest.strip_prefix(&["SET", "DATA"]).unwrap_or(rest).first() == Some(&"TYPE")
+}
+
 /// The names of the folders in `path`; none where it does not exist.
 fn folders(path: &Path) -> anyhow::Result<BTreeSet<String>> {
     if !path.is_dir() {
         return Ok(BTreeSet::new());
     }
     let mut names = BTreeSet::new();
-    for entry in std::fs::read_dir(path).with_context(|| format!("cannot read `{}`", path.display()))? {
+    for entry in fs::read_dir(path).with_context(|| format!("cannot read `{}`", path.display()))? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             names.insert(entry.file_name().to_string_lossy().into_owned());
@@ -62,13 +111,17 @@ fn folders(path: &Path) -> anyhow::Result<BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
-    use super::check;
+    use super::{LAST_WITHOUT_RULE, check, contractions};
     use std::fs;
 
     fn write(root: &std::path::Path, file: &str) {
+        write_sql(root, file, "-- nothing\n");
+    }
+
+    fn write_sql(root: &std::path::Path, file: &str, sql: &str) {
         let path = root.join("migrations").join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "-- nothing\n").unwrap();
+        fs::write(path, sql).unwrap();
     }
 
     #[test]
@@ -81,6 +134,42 @@ mod tests {
         write(root.path(), "sqlite/2_b/up.sql");
         let found: Vec<_> = check(root.path()).unwrap().into_iter().map(|breach| breach.what).collect();
         assert_eq!(found, ["migrations/sqlite/2_b has no down.sql", "migrations/postgres/2_b is missing"]);
+    }
+
+    #[test]
+    fn later_migrations_only_add() {
+        let root = tempfile::tempdir().unwrap();
+        for name in [LAST_WITHOUT_RULE, "2026-12-01-000000_a", "2026-12-02-000000_b"] {
+            for database in ["postgres", "sqlite"] {
+                let declared = if name.ends_with("_b") { "-- contract: unused since 1.4\n" } else { "" };
+                let sql = format!("{declared}ALTER TABLE t DROP COLUMN c;\n");
+                write_sql(root.path(), &format!("{database}/{name}/up.sql"), &sql);
+                write(root.path(), &format!("{database}/{name}/down.sql"));
+            }
+        }
+        let found: Vec<_> = check(root.path()).unwrap().into_iter().map(|breach| breach.what).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("migrations/postgres/2026-12-01-000000_a/up.sql has `DROP COLUMN`"), "{found:?}");
+        assert!(found[1].starts_with("migrations/sqlite/2026-12-01-000000_a/up.sql has `DROP COLUMN`"), "{found:?}");
+    }
+
+    #[test]
+    fn contractions_are_found_in_statements_only() {
+        let cases: [(&str, &[&str]); 10] = [
+            ("CREATE TABLE t (type TEXT NOT NULL);", &[]),
+            ("ALTER TABLE t ADD COLUMN type TEXT; -- no DROP TABLE", &[]),
+            ("ALTER TABLE t ALTER COLUMN c DROP NOT NULL;", &[]),
+            ("DROP INDEX i; CREATE TABLE IF NOT EXISTS t (a TEXT);", &[]),
+            ("drop table\n  if exists t;", &["DROP TABLE"]),
+            ("ALTER TABLE t RENAME COLUMN a TO b;", &["RENAME"]),
+            ("ALTER TABLE t ALTER COLUMN c TYPE TEXT COLLATE \"C\";", &["ALTER ... TYPE"]),
+            ("ALTER TABLE t ALTER c SET DATA TYPE TEXT, ALTER d SET NOT NULL;", &["ALTER ... TYPE", "SET NOT NULL"]),
+            ("  -- contract: not at the start of a line\nDROP TABLE t;", &["DROP TABLE"]),
+            ("-- contract: unused since 1.4\nDROP TABLE t;", &[]),
+        ];
+        for (sql, expected) in cases {
+            assert_eq!(contractions(sql), expected, "{sql}");
+        }
     }
 
     #[test]

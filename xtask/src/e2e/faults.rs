@@ -3,12 +3,12 @@
 use super::Outcome;
 use crate::services::{Meilisearch, Postgres, Redis, Services};
 use crate::{interrupt, shell};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 /// Folder of the tests in `bins/retrieval-server/tests/it`.
 const MODULE: &str = "faults::";
@@ -30,27 +30,32 @@ struct Row {
 ///
 /// # Errors
 ///
-/// Returns an error if the tests cannot be built or the run was interrupted.
+/// Returns an error if the tests cannot be built or end early, or if none of them ran.
 pub fn run(server: &Path, rounds: u32, only: &[String]) -> anyhow::Result<Vec<(String, Outcome)>> {
     let services =
         Services::start(vec![Box::new(Postgres { disabled: false }), Box::new(Redis), Box::new(Meilisearch)]);
     let mut rows = BTreeMap::new();
+    let mut done = 0;
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
-        add(&mut rows, &one_round(server, &services, only)?);
+        let (status, lines) = one_round(server, &services, only)?;
+        add(&mut rows, &lines);
+        done = round;
         if interrupt::caught() {
             break;
         }
+        check_end(status.success(), &lines)?;
     }
     for line in services.summary() {
         eprintln!("{line}");
     }
     println!("\n{}", table(&rows));
-    Ok(rows.into_iter().map(|(name, row)| (name, row.outcome())).collect())
+    ensure!(!rows.is_empty() || interrupt::caught(), "no fault test ran: compare `--only` with the names of the tests");
+    Ok(rows.into_iter().map(|(name, row)| (name, row.outcome(done))).collect())
 }
 
-/// Runs each test once. Returns the lines of the output.
-fn one_round(server: &Path, services: &Services, only: &[String]) -> anyhow::Result<Vec<String>> {
+/// Runs each test once. Returns the status of `cargo test` and the lines of its output.
+fn one_round(server: &Path, services: &Services, only: &[String]) -> anyhow::Result<(ExitStatus, Vec<String>)> {
     let mut command = shell::cargo();
     command.args(["test", "--package", "retrieval-server", "--test", "it", "--no-fail-fast", "--"]);
     if only.is_empty() {
@@ -72,27 +77,45 @@ fn one_round(server: &Path, services: &Services, only: &[String]) -> anyhow::Res
         }
         lines
     });
-    interrupt::wait(&mut child)?;
-    Ok(reader.join().unwrap_or_default())
+    let status = interrupt::wait(&mut child)?;
+    Ok((status, reader.join().unwrap_or_default()))
+}
+
+/// Refuses the end of a round that failed without a failed test: nothing else would tell that tests are missing.
+fn check_end(succeeded: bool, lines: &[String]) -> anyhow::Result<()> {
+    let has_failure = lines.iter().filter_map(|line| result(line)).any(|(_, outcome)| outcome == "FAILED");
+    ensure!(
+        succeeded || has_failure,
+        "`cargo test` failed, but no test did: the tests do not build or ended early, see their output above"
+    );
+    Ok(())
 }
 
 impl Row {
-    fn outcome(&self) -> Outcome {
+    /// Returns the outcome of all `rounds`. A test without a result in one of them ended early, which is a failure.
+    fn outcome(&self, rounds: u32) -> Outcome {
         match &self.skipped {
+            _ if self.failed > 0 => Outcome::Failed,
             Some(reason) => Outcome::Skipped(format!("A fault was not tested: {reason}.")),
-            None if self.failed > 0 => Outcome::Failed,
-            None => Outcome::Passed,
+            None if self.passed == rounds => Outcome::Passed,
+            None => Outcome::Failed,
         }
     }
+}
+
+/// Returns the test and the outcome of which a line of the output tells.
+fn result(line: &str) -> Option<(&str, &str)> {
+    let (name, outcome) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    Some((name, outcome.trim()))
 }
 
 /// Adds the outcomes of one round.
 fn add(rows: &mut BTreeMap<String, Row>, lines: &[String]) {
     let mut printing: Option<String> = None;
     for line in lines {
-        if let Some((name, outcome)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {
+        if let Some((name, outcome)) = result(line) {
             let row = rows.entry(short(name)).or_default();
-            match outcome.trim() {
+            match outcome {
                 "ok" => row.passed += 1,
                 "FAILED" => row.failed += 1,
                 _ => {}
@@ -116,8 +139,8 @@ fn table(rows: &BTreeMap<String, Row>) -> String {
     let mut text = "| test | rounds | passed |\n| --- | --- | --- |\n".to_owned();
     for (name, row) in rows {
         let outcome = match &row.skipped {
-            Some(reason) => format!("| - | not run: {reason} |"),
-            None => format!("| {} | {} |", row.passed + row.failed, row.passed),
+            Some(reason) if row.failed == 0 => format!("| - | not run: {reason} |"),
+            Some(_) | None => format!("| {} | {} |", row.passed + row.failed, row.passed),
         };
         text.push_str(&format!("| `{name}` {outcome}\n"));
     }
@@ -126,7 +149,7 @@ fn table(rows: &BTreeMap<String, Row>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{add, table};
+    use super::{Row, add, check_end, table};
     use std::collections::BTreeMap;
 
     #[test]
@@ -146,5 +169,29 @@ mod tests {
                         | `kills::sqlite::run_survives` | 3 | 2 |\n\
                         | `redis::killed_redis` | - | not run: no `redis-server` on the PATH |\n";
         assert_eq!(table(&rows), expected);
+    }
+
+    #[test]
+    fn row_passes_with_a_pass_in_every_round() {
+        let row = |passed, failed, skipped: Option<&str>| Row { passed, failed, skipped: skipped.map(str::to_owned) };
+        for (row, expected) in [
+            (row(2, 0, None), "passed"),
+            (row(1, 1, None), "FAILED"),
+            (row(1, 0, None), "FAILED"),
+            (row(0, 0, None), "FAILED"),
+            (row(0, 0, Some("no Redis")), "skipped"),
+            (row(0, 1, Some("no Redis")), "FAILED"),
+        ] {
+            assert_eq!(row.outcome(2).word(), expected, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn failed_end_needs_a_failed_test() {
+        let lines = |outcome: &str| [format!("test faults::redis::killed_redis ... {outcome}")];
+        assert!(check_end(true, &[]).is_ok());
+        assert!(check_end(false, &lines("FAILED")).is_ok());
+        assert!(check_end(false, &lines("ok")).is_err());
+        assert!(check_end(false, &[]).is_err());
     }
 }

@@ -49,7 +49,8 @@ pub struct Options {
     #[arg(long, value_name = "DIR", requires = "browser")]
     screenshots: Option<PathBuf>,
     /// Repetitions of the browser tests or the fault tests
-    #[arg(long, value_name = "N", requires = "repeated", default_value_t = 1)]
+    #[arg(long, value_name = "N", requires = "repeated", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Arguments for pytest
     #[arg(last = true)]

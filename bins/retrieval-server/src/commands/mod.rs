@@ -22,6 +22,7 @@ use settings::Settings;
 use crate::cli::{Command, Index, Web};
 
 pub use config_check::config_check;
+pub use doctor::report_settings;
 
 /// Runs a command. `config` is the settings file, whose effective content a backup contains.
 pub async fn run(command: Command, settings: Settings, config: Option<&Path>) -> anyhow::Result<()> {

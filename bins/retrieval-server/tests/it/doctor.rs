@@ -132,6 +132,29 @@ fn each_missing_dependency_fails_with_a_hint() {
 }
 
 #[test]
+fn refused_settings_are_findings() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let settings = fs::read_to_string(server.settings_file()).unwrap();
+    fs::write(server.settings_file(), settings.replace("[server]\n", "[server]\nworkers = 5000\n")).unwrap();
+    let done = server.command(&["doctor", "--json"]);
+    assert_eq!(done.code(), Some(1), "{done:#?}");
+    assert_problems_of(&done, "settings", "docs/configuration.md");
+    assert!(done.stdout.contains("server.workers") && done.stderr.contains("server.workers"), "{done:#?}");
+}
+
+#[test]
+fn public_url_that_leads_nowhere_is_a_warning() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let settings = fs::read_to_string(server.settings_file()).unwrap();
+    let elsewhere =
+        settings.replace(&format!("public_url = \"{}\"", server.base()), "public_url = \"http://127.0.0.1:9\"");
+    fs::write(server.settings_file(), elsewhere).unwrap();
+    let done = server.command(&["doctor", "--json"]);
+    assert_eq!(done.code(), Some(0), "{done:#?}");
+    assert_problems(&done, &[&[("public_url", "warn")][..], &NO_SERVER].concat());
+}
+
+#[test]
 fn data_folder_that_cannot_be_written_fails_with_a_hint() {
     if rustix::process::geteuid().is_root() {
         return println!("NOT RUN: root may write everywhere");

@@ -107,8 +107,65 @@ fn label_values_are_in_the_first_scrape() {
         ("retrieval_index_documents", r#"index="workspace""#),
         ("retrieval_research_unfinished", r#"status="queued""#),
         ("retrieval_trace_spans_dropped_total", r#"reason="queue_full""#),
+        ("retrieval_dependency_up", r#"name="database""#),
+        ("retrieval_dependency_up", r#"name="disk""#),
     ] {
         assert!(labelled(name, label), "{name} {label}:\n{scrape}");
+    }
+}
+
+/// Returns the queries of the alerts and of the dashboard.
+fn queries() -> Vec<String> {
+    let alerts: Value = serde_yaml_ng::from_str(ALERTS).unwrap();
+    let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
+    let lists = |parents: &Value, list: &str| -> Vec<Value> {
+        let parents = parents.as_array().unwrap().iter();
+        parents.filter_map(|parent| parent[list].as_array()).flatten().cloned().collect()
+    };
+    let rules = [lists(&alerts["groups"], "rules"), lists(&dashboard["panels"], "targets")].concat();
+    rules.iter().map(|rule| rule["expr"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Returns the labels that a query compares: metric, label and value, one for each of `a|b`.
+fn compared(query: &str) -> Vec<(&str, &str, &str)> {
+    let mut found = Vec::new();
+    for (brace, _) in query.match_indices('{') {
+        let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let name = query[..brace].rsplit(is_other).next().unwrap();
+        let mut rest = &query[brace + 1..];
+        while let Some((comparison, quoted)) = rest.split_once('"') {
+            let label = comparison.trim().split(is_other).next().unwrap();
+            let Some((values, after)) = quoted.split_once('"') else { break };
+            found.extend(values.split('|').map(|value| (name, label, value)));
+            let Some(next) = after.strip_prefix(',') else { break };
+            rest = next;
+        }
+    }
+    // Others are not metrics of this program, or braces within a value.
+    found.retain(|(name, ..)| name.starts_with("retrieval_") || name.starts_with("process_"));
+    // Prometheus adds these.
+    found.retain(|(_, label, _)| !["instance", "job"].contains(label));
+    found
+}
+
+#[test]
+fn every_label_that_a_query_compares_is_in_the_first_scrape() {
+    let example = r#"a{b="c"} + sum(rate(retrieval_x{instance=~"$i", route="GET /{url}",status=~"500|502"}[5m]))"#;
+    let expected = [("route", "GET /{url}"), ("status", "500"), ("status", "502")];
+    assert_eq!(compared(example), expected.map(|(label, value)| ("retrieval_x", label, value)));
+
+    let scrape = first_scrape();
+    let series = series(&scrape);
+    let queries = queries();
+    let pairs: BTreeSet<_> = queries.iter().flat_map(|query| compared(query)).collect();
+    assert!(pairs.contains(&("retrieval_index_runs", "state", "queued")), "{pairs:?}");
+    for (name, label, value) in pairs {
+        let has_label = |series: &&str| {
+            let labels = series.strip_prefix(name).and_then(|labels| labels.strip_prefix('{'));
+            let pair = format!("{label}=\"{value}\"");
+            labels.is_some_and(|labels| labels.starts_with(&pair) || labels.contains(&format!(",{pair}")))
+        };
+        assert!(series.iter().any(has_label), "{name} has no {label} = {value}:\n{scrape}");
     }
 }
 

@@ -36,7 +36,8 @@ fn worker_does_what_the_api_leaves(database: Database) {
     let worker = instance(api.same_database(), "worker", &store.storage_address(), sections);
     let (api, worker) = start(api, worker);
 
-    assert_eq!(tasks(&api), ["usage_writer", "recorder", "ledger", "term_writer", "backlog"].map(str::to_owned).into());
+    let own = ["usage_writer", "recorder", "ledger", "term_writer", "backlog", "readiness"];
+    assert_eq!(tasks(&api), own.map(str::to_owned).into());
     let work = ["webhooks", "crawler", "refunds", "retention", "file_sizes", "removal", "usage_pruner"];
     assert!(tasks(&worker).is_superset(&work.map(str::to_owned).into()), "{:?}", tasks(&worker));
 

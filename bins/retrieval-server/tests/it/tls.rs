@@ -135,6 +135,14 @@ fn new_pair_is_taken_over_and_a_broken_one_is_not() {
 }
 
 #[test]
+fn hangup_without_a_certificate_is_ignored() {
+    let mut server = Server::start(Database::sqlite());
+    server.signal(Signal::HUP);
+    server.tenant("acme").get("/v1/files").ok();
+    assert_eq!(server.stop().code(), Some(0));
+}
+
+#[test]
 fn faults_of_the_pair_are_named_at_the_start() {
     let server = prepare(&pair(2100));
     let path = server.settings_file();

@@ -3,6 +3,7 @@
 use docstore::LoadedDocument;
 use ingest::prepare::span;
 use model::Timestamp;
+use retrieval_core::fusion::Comparison;
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, fusion};
@@ -30,7 +31,11 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
     let documents: Vec<Document<'_>> = lists
         .iter()
         .flat_map(|list| &list.candidates)
-        .map(|Candidate { document, .. }| Document { terms: &document.terms, published_at: document.published_at })
+        .map(|candidate| Document {
+            terms: &candidate.document.terms,
+            published_at: candidate.document.published_at,
+            by_words: candidate.first_stage_score > 0.0 || candidate.provider_rank.is_some(),
+        })
         .collect();
     let evidence = rerank::score(&Query { text: query, now: Some(now) }, &documents, &statistics);
     let candidates = lists.iter_mut().flat_map(|list| &mut list.candidates);
@@ -55,12 +60,11 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let best = all().map(|candidate| candidate.score).fold(0.0, f64::max);
     // Without any matching word there is no other evidence.
     let scale = if best > 0.0 { best } else { 1.0 };
+    let semantic = lists.iter().filter_map(|list| list.semantic);
+    let Some(floor) = common_floor(semantic) else { return };
+    let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
+    let weight = fusion::weight(&comparisons);
     for list in lists {
-        let Some(SemanticList { listed, documents, floor }) = list.semantic else { continue };
-        // Sorted by lexical evidence. Results of providers are not listed, however near they are.
-        let matching = list.candidates.iter().filter(|one| one.first_stage_score > 0.0 && one.provider_rank.is_none());
-        let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
-        let weight = fusion::weight(places, listed, documents);
         for candidate in &mut list.candidates {
             let share = candidate.cosine().map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
             candidate.meaning = weight * share;
@@ -68,6 +72,23 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
         }
         list.sort_by_score();
     }
+}
+
+/// Compares the words with the model in a list that is sorted by lexical evidence. Results of providers are not listed, however near
+/// they are.
+fn compare(list: &CandidateList) -> Option<Comparison> {
+    let SemanticList { listed, documents, .. } = list.semantic?;
+    let matching = list.candidates.iter().filter(|one| one.first_stage_score > 0.0 && one.provider_rank.is_none());
+    let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
+    Some(Comparison::of(places, listed, documents))
+}
+
+/// Returns the lowest cosine of the nearest documents of all lists. Lists of whole collections end with documents that are not near.
+fn common_floor(lists: impl Iterator<Item = SemanticList>) -> Option<f32> {
+    let (cut, whole): (Vec<SemanticList>, Vec<SemanticList>) =
+        lists.partition(|list| list.documents > list.listed as u64);
+    let highest = cut.iter().map(|list| list.floor).max_by(f32::total_cmp);
+    highest.or_else(|| whole.iter().map(|list| list.floor).min_by(f32::total_cmp))
 }
 
 /// Moves the scores of snippets towards the order of the providers, which know the whole pages: the first one has a share of the

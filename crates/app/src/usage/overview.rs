@@ -90,14 +90,22 @@ impl App {
     /// Returns the usage of the viewer's organization.
     pub async fn usage_overview(&self, viewer: &Viewer, request: UsageRequest) -> Result<UsageOverview> {
         let organization_id = viewer.organization_id;
-        let mut counts = Counts::new(&request);
         let exact_since = request.window.now - self.options.usage_retention;
         let counter = Counter { store: &self.store, organization_id, exact_since };
-        counter.read(&request.window, |at, identity, route, one| counts.add(at, identity, route, one)).await?;
+        let named = if request.group_by == GroupBy::ApiKey && request.api_key_ids.is_empty() {
+            counter.named_identities(&request.window).await?
+        } else {
+            None
+        };
         let keys = self.store.list_api_keys(organization_id).await?;
+        let mut counts = Counts::new(&request, &keys, named);
+        counter.read(&request.window, |at, identity, route, one| counts.add(at, identity, route, one)).await?;
         Ok(counts.overview(&request, keys, self.clock.now()))
     }
 }
+
+/// Group of the credentials that a breakdown does not name.
+const OTHERS: &str = "other";
 
 /// Requests and errors of one bucket of one group.
 #[derive(Clone, Copy, Default)]
@@ -112,24 +120,28 @@ struct Counts {
     group_by: GroupBy,
     /// Identities to count; all if `None`.
     wanted: Option<HashSet<String>>,
+    /// Identities with a group of their own; all if `None`.
+    named: Option<HashSet<String>>,
     all: Count,
     by_route: BTreeMap<String, Count>,
-    by_identity: HashMap<String, Count>,
+    /// The keys that are shown. Other identities, of which there may be any number, are not.
+    by_key: HashMap<String, Count>,
     by_bucket: HashMap<Timestamp, Count>,
     by_group: BTreeMap<String, HashMap<Timestamp, Point>>,
 }
 
 impl Counts {
-    fn new(request: &UsageRequest) -> Self {
+    fn new(request: &UsageRequest, shown: &[ApiKey], named: Option<HashSet<String>>) -> Self {
         let keys = &request.api_key_ids;
         let wanted = (!keys.is_empty()).then(|| keys.iter().map(|id| Identity::ApiKey(*id).rate_key()).collect());
         Self {
             window: request.window,
             group_by: request.group_by,
             wanted,
+            named,
             all: Count::default(),
             by_route: BTreeMap::new(),
-            by_identity: HashMap::new(),
+            by_key: shown.iter().map(|key| (Identity::ApiKey(key.id).rate_key(), Count::default())).collect(),
             by_bucket: HashMap::new(),
             by_group: BTreeMap::new(),
         }
@@ -153,7 +165,10 @@ impl Counts {
         };
         match self.group_by {
             GroupBy::None => point("", one.requests, errors),
-            GroupBy::ApiKey => point(&identity, one.requests, errors),
+            GroupBy::ApiKey => {
+                let is_named = self.named.as_ref().is_none_or(|named| named.contains(&identity));
+                point(if is_named { identity.as_str() } else { OTHERS }, one.requests, errors);
+            }
             GroupBy::Endpoint => point(&route, one.requests, errors),
             GroupBy::StatusClass => {
                 point("2xx", one.requests - errors, 0);
@@ -162,7 +177,9 @@ impl Counts {
             }
         }
         self.by_route.entry(route).or_default().add(one);
-        self.by_identity.entry(identity).or_default().add(one);
+        if let Some(count) = self.by_key.get_mut(&identity) {
+            count.add(one);
+        }
     }
 
     fn overview(mut self, request: &UsageRequest, keys: Vec<ApiKey>, now: Timestamp) -> UsageOverview {
@@ -211,7 +228,7 @@ impl Counts {
                 key_prefix: key.prefix.clone(),
                 name: key.name.clone(),
                 status: key_state(key, now),
-                totals: self.by_identity.get(&Identity::ApiKey(key.id).rate_key()).unwrap_or(&none).totals(),
+                totals: self.by_key.get(&Identity::ApiKey(key.id).rate_key()).unwrap_or(&none).totals(),
                 last_used_at: key.last_used_at.map(to_date_time),
             })
             .collect();
@@ -228,14 +245,15 @@ impl Counts {
     }
 }
 
-/// Returns the display name of a status class, an access token or the MCP route; other groups keep their name. Display names
-/// of operations are in the table of operations.
+/// Returns the display name of a status class, an access token, the unnamed credentials or the MCP route; other groups keep
+/// their name. Display names of operations are in the table of operations.
 pub fn label(group: &str) -> String {
     let known = match group {
         "POST /mcp" => "MCP",
         "2xx" => "Success",
         "4xx" => "Client error",
         "5xx" => "Server error",
+        OTHERS => "Other credentials",
         // A prefix is enough to distinguish subjects.
         other => match other.strip_prefix("sub:") {
             Some(id) => return format!("Access token {}", id.get(..8).unwrap_or(id)),
@@ -243,4 +261,33 @@ pub fn label(group: &str) -> String {
         },
     };
     known.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use time::macros::datetime;
+
+    use super::super::window::Interval;
+    use super::*;
+
+    #[test]
+    fn unnamed_credentials_are_one_group() {
+        let window = Window::resolve(None, None, Interval::Day, datetime!(2026-06-15 12:30 UTC)).unwrap();
+        let request = UsageRequest { window, api_key_ids: Vec::new(), group_by: GroupBy::ApiKey };
+        let mut counts = Counts::new(&request, &[], Some(HashSet::from(["sub:1".to_owned()])));
+        let one = Count { requests: 1, ..Count::default() };
+        for identity in ["sub:1", "sub:2", "key:3"] {
+            counts.add(window.from, identity.to_owned(), SEARCH.to_owned(), &one);
+        }
+        let overview = counts.overview(&request, Vec::new(), window.now);
+        let groups: Vec<_> = overview
+            .series
+            .iter()
+            .filter(|point| point.requests > 0)
+            .map(|point| (point.group_label.as_str(), point.requests))
+            .collect();
+        assert_eq!(groups, [("Other credentials", 2), ("Access token 1", 1)]);
+        assert_eq!(overview.headline.requests, 3);
+    }
 }

@@ -1,6 +1,9 @@
-//! Counts of a window, read from rollups. The number of rows depends on the length of the window, not on its requests.
+//! Counts of a window, read from rollups. The number of rows depends on the length of the window and on the identities in it,
+//! not on its requests. They are read in pages, so the memory depends on neither.
 
-use docstore::{Docstore, DurationHistogram, MINUTE};
+use std::collections::HashSet;
+
+use docstore::{Docstore, DurationHistogram, MINUTE, RollupPosition};
 use model::{OrganizationId, Timestamp};
 
 use super::count::{Count, SEARCH};
@@ -10,6 +13,10 @@ use crate::error::Result;
 /// Maximum number of single requests, and of ledger entries, that are read for a partial minute. If it has more, or if they
 /// are not kept any more, the whole minute counts.
 const MAX_EXACT: i64 = 1_000;
+/// Rollups in memory at once. A tenant that creates and revokes keys in a loop has any number of them.
+const PAGE: i64 = 5_000;
+/// Identities that a breakdown names.
+const MAX_NAMED: usize = 100;
 
 /// Reader of the counts of one organization.
 pub struct Counter<'a> {
@@ -36,6 +43,13 @@ impl Counter<'_> {
         Ok(())
     }
 
+    /// Returns the identities with the most requests on the days of the window, if there are more than a breakdown names.
+    pub async fn named_identities(&self, window: &Window) -> Result<Option<HashSet<String>>> {
+        let limit = MAX_NAMED as i64 + 1;
+        let busiest = self.store.list_busiest_identities(self.organization_id, window.from, window.to, limit).await?;
+        Ok((busiest.len() > MAX_NAMED).then(|| busiest.into_iter().take(MAX_NAMED).collect()))
+    }
+
     async fn read_rollups(
         &self,
         period: i64,
@@ -43,16 +57,22 @@ impl Counter<'_> {
         to: Timestamp,
         add: &mut impl FnMut(Timestamp, String, String, &Count),
     ) -> Result<()> {
-        for row in self.store.list_usage_rollups(self.organization_id, period, from, to).await? {
-            let one = Count {
-                requests: row.requests,
-                client_errors: row.client_errors,
-                server_errors: row.server_errors,
-                duration_us: row.duration_us,
-                spend_cents: row.spend_cents,
-                durations: DurationHistogram::from_bytes(&row.histogram).unwrap_or_default(),
-            };
-            add(row.start, row.identity, row.route, &one);
+        let mut next = Some(RollupPosition::before(from));
+        while let Some(after) = next {
+            let rows = self.store.list_usage_rollups(self.organization_id, period, after, to, PAGE).await?;
+            let is_last = (rows.len() as i64) < PAGE;
+            next = rows.last().filter(|_| !is_last).map(RollupPosition::of);
+            for row in rows {
+                let one = Count {
+                    requests: row.requests,
+                    client_errors: row.client_errors,
+                    server_errors: row.server_errors,
+                    duration_us: row.duration_us,
+                    spend_cents: row.spend_cents,
+                    durations: DurationHistogram::from_bytes(&row.histogram).unwrap_or_default(),
+                };
+                add(row.start, row.identity, row.route, &one);
+            }
         }
         Ok(())
     }

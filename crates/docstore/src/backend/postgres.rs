@@ -51,16 +51,17 @@ macro_rules! insert_rows {
     };
 }
 
-/// Inserts any number of rows, in batches, and skips existing ones. Insert in key order: two transactions that insert
-/// the same rows in different orders deadlock.
+/// Inserts any number of rows, in batches, and skips existing ones. Returns the number inserted. Insert in key order: two
+/// transactions that insert the same rows in different orders deadlock.
 macro_rules! insert_missing_rows {
     ($connection:expr, $table:expr, $rows:expr) => {
         async {
+            let mut inserted: usize = 0;
             for rows in crate::backend::batches($rows) {
                 let insert = diesel::insert_into($table).values(rows).on_conflict_do_nothing();
-                diesel_async::RunQueryDsl::execute(insert, $connection).await?;
+                inserted += diesel_async::RunQueryDsl::execute(insert, $connection).await?;
             }
-            diesel::QueryResult::Ok(())
+            diesel::QueryResult::Ok(inserted)
         }
         .await
     };

@@ -53,16 +53,18 @@ macro_rules! insert_rows {
     }};
 }
 
-/// Inserts any number of rows, in batches, and skips existing ones.
+/// Inserts any number of rows, in batches, and skips existing ones. Returns the number inserted.
 macro_rules! insert_missing_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
         let rows = $rows;
         $connection
             .spawn_blocking(move |connection| {
+                let mut inserted: usize = 0;
                 for rows in crate::backend::batches(rows) {
-                    diesel::RunQueryDsl::execute(diesel::insert_or_ignore_into($table).values(rows), connection)?;
+                    let insert = diesel::insert_or_ignore_into($table).values(rows);
+                    inserted += diesel::RunQueryDsl::execute(insert, connection)?;
                 }
-                Ok(())
+                Ok(inserted)
             })
             .await
     }};

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use diesel::prelude::*;
@@ -23,12 +23,17 @@ pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: 
     insert_grants(connection, granted).await
 }
 
-/// Inserts grants of existing documents. A document may have been deleted since the search; that must not fail the
-/// searches recorded in the same transaction.
+/// Inserts grants of existing documents, and renews those that are stored. A document may have been deleted since the search;
+/// that must not fail the searches recorded in the same transaction.
 async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
     // Sorted and deduplicated, so that transactions with the same grants cannot deadlock.
     granted.sort_unstable_by_key(|grant| (grant.doc_id, grant.organization_id));
     granted.dedup_by_key(|grant| (grant.doc_id, grant.organization_id));
+    let current = find_current_grants(connection, granted.clone()).await?;
+    granted.retain(|grant| !current.contains(&(grant.organization_id, grant.doc_id)));
+    if granted.is_empty() {
+        return Ok(());
+    }
     let mut doc_ids: Vec<DocId> = granted.iter().map(|grant| grant.doc_id).collect();
     doc_ids.dedup();
     let mut existing: HashSet<DocId> = HashSet::with_capacity(doc_ids.len());
@@ -39,18 +44,50 @@ async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result
         existing.extend(found);
     }
     granted.retain(|grant| existing.contains(&grant.doc_id));
-    insert_missing_rows!(connection, grants::table, granted.clone())?;
+    let inserted = insert_missing_rows!(connection, grants::table, granted.clone())?;
+    if inserted == granted.len() {
+        return Ok(());
+    }
     renew_grants(connection, granted).await
+}
+
+/// Returns which of the grants are stored and need no renewal. Mostly these are all, since searches are repeated: then this is
+/// the only query. It takes no lock, and a document with a grant exists.
+async fn find_current_grants(connection: &mut Conn, granted: Vec<Grant>) -> Result<BTreeSet<(OrganizationId, DocId)>> {
+    let mut current = BTreeSet::new();
+    for (organization_id, granted) in by_organization(granted) {
+        for chunk in granted.chunks(MAX_VALUES_PER_STATEMENT) {
+            let query = grants::table
+                .filter(grants::organization_id.eq(Bind(organization_id)))
+                .filter(grants::doc_id.eq_any(bind_all(chunk.iter().map(|grant| grant.doc_id))))
+                .select((grants::doc_id, grants::granted_at, grants::capture_id));
+            let stored: Vec<(DocId, Timestamp, Option<CaptureId>)> = query.load(connection).await?;
+            let stored: HashMap<DocId, (Timestamp, Option<CaptureId>)> =
+                stored.into_iter().map(|(doc_id, at, named)| (doc_id, (at, named))).collect();
+            let Some(now) = chunk.iter().map(|grant| grant.granted_at).max() else { continue };
+            let is_current = |grant: &&Grant| {
+                stored.get(&grant.doc_id).is_some_and(|(granted_at, named)| {
+                    *granted_at >= now - RENEWAL && (grant.capture_id.is_none() || grant.capture_id == *named)
+                })
+            };
+            current.extend(chunk.iter().filter(is_current).map(|grant| (organization_id, grant.doc_id)));
+        }
+    }
+    Ok(current)
+}
+
+fn by_organization(granted: Vec<Grant>) -> BTreeMap<OrganizationId, Vec<Grant>> {
+    let mut by_organization: BTreeMap<OrganizationId, Vec<Grant>> = BTreeMap::new();
+    for grant in granted {
+        by_organization.entry(grant.organization_id).or_default().push(grant);
+    }
+    by_organization
 }
 
 /// Renews grants that are older than [`RENEWAL`], so that retention counts from the last use, or that name another capture than
 /// the one that is shown. Others cost no write.
 async fn renew_grants(connection: &mut Conn, granted: Vec<Grant>) -> Result<()> {
-    let mut by_organization: BTreeMap<OrganizationId, Vec<Grant>> = BTreeMap::new();
-    for grant in granted {
-        by_organization.entry(grant.organization_id).or_default().push(grant);
-    }
-    for (organization_id, granted) in by_organization {
+    for (organization_id, granted) in by_organization(granted) {
         for chunk in granted.chunks(MAX_VALUES_PER_STATEMENT) {
             renew_grants_of(connection, organization_id, chunk).await?;
         }

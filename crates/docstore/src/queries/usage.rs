@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_async::RunQueryDsl;
 use model::{OrganizationId, Timestamp};
 
 use super::Conn;
 use crate::error::Result;
 use crate::histogram::DurationHistogram;
-use crate::rows::{BalanceEntry, DAY, HOUR, MINUTE, UsageEvent, UsageRollup};
+use crate::rows::{BalanceEntry, DAY, HOUR, MINUTE, RollupPosition, UsageEvent, UsageRollup};
 use crate::schema::{balance_entries, usage_events, usage_rollups};
 use crate::types::Bind;
 
@@ -129,16 +130,47 @@ pub async fn list_usage_rollups(
     connection: &mut Conn,
     organization_id: OrganizationId,
     period: i64,
-    from: Timestamp,
+    after: RollupPosition,
     to: Timestamp,
+    limit: i64,
 ) -> Result<Vec<UsageRollup>> {
+    // Both databases compare rows, and find the first one by the primary key; diesel has no such comparison.
+    let is_later = diesel::dsl::sql::<Bool>("(usage_rollups.start, usage_rollups.identity, usage_rollups.route) > (")
+        .bind::<BigInt, _>(after.start.as_millis())
+        .sql(", ")
+        .bind::<Text, _>(after.identity)
+        .sql(", ")
+        .bind::<Text, _>(after.route)
+        .sql(")");
     Ok(usage_rollups::table
         .filter(usage_rollups::organization_id.eq(Bind(organization_id)))
         .filter(usage_rollups::period.eq(period))
-        .filter(usage_rollups::start.ge(Bind(from)))
+        .filter(is_later)
         .filter(usage_rollups::start.lt(Bind(to)))
-        .order(usage_rollups::start)
+        .order((usage_rollups::start, usage_rollups::identity, usage_rollups::route))
+        .limit(limit)
         .select(UsageRollup::as_select())
+        .load(connection)
+        .await?)
+}
+
+pub async fn list_busiest_identities(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    from: Timestamp,
+    to: Timestamp,
+    limit: i64,
+) -> Result<Vec<String>> {
+    Ok(usage_rollups::table
+        .filter(usage_rollups::organization_id.eq(Bind(organization_id)))
+        .filter(usage_rollups::period.eq(DAY))
+        .filter(usage_rollups::start.ge(Bind(start_of(DAY, from))))
+        .filter(usage_rollups::start.lt(Bind(to)))
+        .filter(usage_rollups::requests.gt(0))
+        .group_by(usage_rollups::identity)
+        .select(usage_rollups::identity)
+        .order((diesel::dsl::sum(usage_rollups::requests).desc(), usage_rollups::identity))
+        .limit(limit)
         .load(connection)
         .await?)
 }

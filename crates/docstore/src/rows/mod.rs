@@ -28,5 +28,5 @@ pub use research::{
     ResearchRun, ResearchStep,
 };
 pub use run::IndexRun;
-pub use usage::{DAY, HOUR, MINUTE, UsageEvent, UsageRollup};
+pub use usage::{DAY, HOUR, MINUTE, RollupPosition, UsageEvent, UsageRollup};
 pub use webhook::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};

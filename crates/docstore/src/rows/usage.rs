@@ -42,6 +42,26 @@ row! {
     }
 }
 
+/// Position in the order of the rollups of one period.
+#[derive(Clone, Debug)]
+pub struct RollupPosition {
+    pub start: Timestamp,
+    pub identity: String,
+    pub route: String,
+}
+
+impl RollupPosition {
+    /// Returns the position before the rollups that start at this time or later: no identity is empty.
+    pub fn before(start: Timestamp) -> Self {
+        Self { start, identity: String::new(), route: String::new() }
+    }
+
+    /// Returns the position of a rollup.
+    pub fn of(rollup: &UsageRollup) -> Self {
+        Self { start: rollup.start, identity: rollup.identity.clone(), route: rollup.route.clone() }
+    }
+}
+
 /// Milliseconds in a minute.
 pub const MINUTE: i64 = 60_000;
 /// Milliseconds in an hour.

@@ -1,15 +1,16 @@
 //! Searches, grants and feedback.
 
 use docstore::{Feedback, Grant, Place, ResultDetails, Search, SearchDetails};
-use model::{DocId, FeedbackEvent, IndexName, OrganizationId};
+use model::{DocId, FeedbackEvent, IndexName, OrganizationId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, new_organization, page};
+use crate::support::{Database, NOW, at, new_organization, page};
 
 on_both_backends!(
     searches_are_isolated_by_organization,
     search_keeps_its_request_and_details,
     searches_grant_their_results,
+    repeated_search_adds_and_renews_what_is_due,
     deleted_document_does_not_fail_search,
     large_batch_of_searches_is_stored,
     feedback_round_trips,
@@ -115,6 +116,36 @@ async fn searches_grant_their_results(db: Database) {
         }
     }
     assert_eq!((db.count("searches").await, db.count("grants").await), (3, 3));
+}
+
+async fn repeated_search_adds_and_renews_what_is_due(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let ids = pages(&db, 4).await;
+    let [old, recent, missing, unnamed] = [ids[0], ids[1], ids[2], ids[3]];
+    let deleted = Uuid::new_v4().into();
+    let later = at(2 * docstore::DAY);
+    let granted_at = |doc_id, granted_at| Grant { granted_at, ..grant(ours, doc_id) };
+    let first = vec![granted_at(old, NOW), granted_at(recent, at(docstore::DAY)), granted_at(unnamed, later)];
+    db.record_searches(vec![], first).await.unwrap();
+    db.grant_document(grant(theirs, old)).await.unwrap();
+    let shown = Grant { capture_id: Some(Uuid::new_v4().into()), ..granted_at(unnamed, later) };
+    let again = vec![
+        granted_at(old, later),
+        granted_at(recent, later),
+        granted_at(missing, later),
+        granted_at(deleted, later),
+        shown,
+    ];
+    for _ in 0..2 {
+        db.record_searches(vec![], again.clone()).await.unwrap();
+        assert_eq!((db.count("grants").await, db.count("grants WHERE capture_id IS NOT NULL").await), (5, 1));
+        let at_time =
+            async |time: Timestamp| db.count(&format!("grants WHERE granted_at = {}", time.as_millis())).await;
+        assert_eq!(at_time(later).await, 3, "renewed, added, and named");
+        assert_eq!(at_time(at(docstore::DAY)).await, 1, "a renewal per day is enough");
+        assert_eq!(at_time(NOW).await, 1, "the grant of another organization");
+    }
+    assert!(!db.is_granted(ours, deleted).await.unwrap());
 }
 
 async fn deleted_document_does_not_fail_search(db: Database) {

@@ -107,7 +107,8 @@ async fn entries_posted_together_are_covered_one_by_one(db: Database) {
     assert_eq!(db.find_balance(theirs).await.unwrap(), Some(3));
     assert_eq!(sum(&db).await, 3);
     assert_eq!(db.count("balance_entries").await, 5);
-    let day = db.list_usage_rollups(ours, docstore::DAY, at(-docstore::DAY), at(docstore::DAY)).await.unwrap();
+    let yesterday = docstore::RollupPosition::before(at(-docstore::DAY));
+    let day = db.list_usage_rollups(ours, docstore::DAY, yesterday, at(docstore::DAY), 100).await.unwrap();
     assert_eq!(day.iter().map(|rollup| rollup.spend_cents).sum::<i64>(), 5);
     assert_eq!(db.post_balance_entries(Vec::new()).await.unwrap(), []);
     // One that cannot be stored takes the others back.

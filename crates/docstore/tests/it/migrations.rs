@@ -1,11 +1,14 @@
 //! Migrations: up, down, and concurrent.
 
+use std::time::Duration;
+
 use docstore::StoreError;
 
-use crate::support::{Database, new_organization};
+use crate::support::{Database, Place, connect, new_organization};
 
 on_both_backends!(empty:
     up_down_up_restores_schema, down_removes_all_tables, concurrent_migrations_run_once, newer_database_is_refused,
+    migration_does_not_queue_for_a_table_in_use,
 );
 
 /// Returns the definitions of all tables, indexes and constraints.
@@ -59,6 +62,33 @@ async fn concurrent_migrations_run_once(db: Database) {
     }
     db.check_migrated().await.unwrap();
     assert_eq!(ran as i64, db.count("__diesel_schema_migrations").await);
+}
+
+async fn migration_does_not_queue_for_a_table_in_use(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    db.migrate().await.unwrap();
+    db.revert_all_migrations().await.unwrap();
+    let user = connect(url).await;
+    user.batch_execute("BEGIN; LOCK TABLE __diesel_schema_migrations IN EXCLUSIVE MODE").await.unwrap();
+    let store = db.another_store();
+    let migrating = tokio::spawn(async move { store.migrate().await });
+    let observer = connect(url).await;
+    let waiting = "SELECT 1 FROM pg_locks JOIN pg_database AS d ON d.oid = pg_locks.database
+        WHERE NOT granted AND locktype = 'relation' AND d.datname = current_database()";
+    // Once for the wait, and once for its end while the table is still in use.
+    for expected in [true, false] {
+        let reached = async {
+            while observer.query(waiting, &[]).await.unwrap().is_empty() == expected {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), reached).await.unwrap();
+    }
+    assert!(!migrating.is_finished());
+    user.batch_execute("COMMIT").await.unwrap();
+    let ran = migrating.await.unwrap().unwrap();
+    assert_eq!((ran > 0, ran as i64), (true, db.count("__diesel_schema_migrations").await));
+    db.check_migrated().await.unwrap();
 }
 
 async fn newer_database_is_refused(db: Database) {

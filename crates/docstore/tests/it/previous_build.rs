@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use docstore::{DurationHistogram, MINUTE, StorageTotals};
+use docstore::{DurationHistogram, MINUTE, RollupPosition, StorageTotals};
 use model::{Collection, DocId, OrganizationId, Timestamp};
 use uuid::Uuid;
 
@@ -139,8 +139,8 @@ async fn files_and_requests_of_before_are_counted(db: Database) {
     assert_eq!(db.find_storage_totals(organization_id).await.unwrap(), StorageTotals { files: 2, bytes: 70 });
     let unmeasured = db.list_expired_uploads(None, Timestamp::from_millis(1), 10).await.unwrap();
     assert_eq!(unmeasured.len(), 2, "files that were never read are measured");
-    let (from, to) = (Timestamp::UNIX_EPOCH, Timestamp::from_millis(1_000_000));
-    let minutes = db.list_usage_rollups(organization_id, MINUTE, from, to).await.unwrap();
+    let (start, end) = (RollupPosition::before(Timestamp::UNIX_EPOCH), Timestamp::from_millis(1_000_000));
+    let minutes = db.list_usage_rollups(organization_id, MINUTE, start, end, 100).await.unwrap();
     let counts: Vec<_> = minutes
         .iter()
         .map(|row| {

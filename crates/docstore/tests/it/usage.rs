@@ -1,6 +1,6 @@
 //! Usage: requests and spending by minute, hour and day.
 
-use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, MINUTE, UsageEvent, UsageRollup};
+use docstore::{BalanceEntry, DAY, Docstore, DurationHistogram, HOUR, MINUTE, RollupPosition, UsageEvent, UsageRollup};
 use model::{BalanceReason, OrganizationId, Timestamp};
 use uuid::Uuid;
 
@@ -9,6 +9,8 @@ use crate::support::{Database, NOW, new_organization};
 on_both_backends!(
     requests_are_rolled_up_by_minute_hour_and_day,
     a_million_requests_are_few_rows,
+    rollups_are_listed_in_pages,
+    busiest_identities_come_first,
     large_batch_of_requests_is_recorded,
     events_are_optional,
     concurrent_rollups_lose_no_counts,
@@ -42,7 +44,8 @@ fn event(
 }
 
 async fn rollups(db: &Docstore, organization_id: OrganizationId, period: i64) -> Vec<UsageRollup> {
-    db.list_usage_rollups(organization_id, period, time(MIDNIGHT - DAY), time(MIDNIGHT + DAY)).await.unwrap()
+    let start = RollupPosition::before(time(MIDNIGHT - DAY));
+    db.list_usage_rollups(organization_id, period, start, time(MIDNIGHT + DAY), 1_000).await.unwrap()
 }
 
 async fn requests_are_rolled_up_by_minute_hour_and_day(db: Database) {
@@ -82,10 +85,59 @@ async fn a_million_requests_are_few_rows(db: Database) {
     let mut rows = vec![hour(1, HOUR, MIDNIGHT, 1_000_000)];
     rows.extend((0..60).map(|minute| hour(1, MINUTE, MIDNIGHT + minute * MINUTE, 16_666)));
     db.execute(&format!("INSERT INTO usage_rollups VALUES {}", rows.join(", "))).await;
-    let minutes = db.list_usage_rollups(ours, MINUTE, time(MIDNIGHT), time(MIDNIGHT + 30 * MINUTE)).await.unwrap();
+    let start = RollupPosition::before(time(MIDNIGHT));
+    let minutes = db.list_usage_rollups(ours, MINUTE, start, time(MIDNIGHT + 30 * MINUTE), 1_000).await.unwrap();
     assert_eq!((minutes.len(), minutes.iter().map(|row| row.requests).sum::<i64>()), (30, 499_980));
     db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT); 50], true).await.unwrap();
     assert_eq!(db.list_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + HOUR), 10).await.unwrap().len(), 10);
+}
+
+async fn rollups_are_listed_in_pages(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let mut events = vec![event(theirs, "key:0", 200, 1, MIDNIGHT)];
+    for hour in 0..3 {
+        for identity in ["key:1", "key:2", "sub:1"] {
+            for route in ["GET /v1/usage", "POST /v1/search"] {
+                let one = event(ours, identity, 200, 1, MIDNIGHT + hour * HOUR);
+                events.push(UsageEvent { route: route.to_owned(), ..one });
+            }
+        }
+    }
+    db.record_usage(events, false).await.unwrap();
+    let (mut after, mut seen) = (RollupPosition::before(time(MIDNIGHT)), Vec::new());
+    loop {
+        let page = db.list_usage_rollups(ours, HOUR, after.clone(), time(MIDNIGHT + 2 * HOUR), 5).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = RollupPosition::of(last);
+        seen.extend(page.into_iter().map(|row| (row.start, row.identity, row.route)));
+    }
+    let mut sorted = seen.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), 12, "two hours, three identities, two routes");
+    assert_eq!(seen.len(), 12, "each once");
+    assert!(seen.is_sorted_by_key(|(start, ..)| *start));
+}
+
+async fn busiest_identities_come_first(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let requests = |organization_id, identity: &str, count: usize, at: i64| {
+        vec![event(organization_id, identity, 200, 1, at); count]
+    };
+    let batches = [
+        requests(theirs, "key:0", 9, MIDNIGHT),
+        requests(ours, "key:1", 2, MIDNIGHT),
+        requests(ours, "key:1", 2, MIDNIGHT - DAY),
+        requests(ours, "key:2", 3, MIDNIGHT),
+        requests(ours, "key:3", 1, MIDNIGHT + 23 * HOUR),
+        requests(ours, "key:4", 7, MIDNIGHT + DAY),
+    ];
+    db.record_usage(batches.concat(), false).await.unwrap();
+    let listed = async |from: i64, limit: i64| {
+        db.list_busiest_identities(ours, time(from), time(MIDNIGHT + DAY), limit).await.unwrap()
+    };
+    assert_eq!(listed(MIDNIGHT - HOUR, 10).await, ["key:1", "key:2", "key:3"]);
+    assert_eq!(listed(MIDNIGHT + HOUR, 2).await, ["key:2", "key:1"]);
 }
 
 async fn large_batch_of_requests_is_recorded(db: Database) {

@@ -12,10 +12,15 @@ mod rotation;
 mod scan;
 mod sketch_cache;
 mod sketches;
+#[cfg(test)]
+mod tests;
+mod threads;
 
 pub use column_cache::ColumnCache;
 pub use columns::add_fields;
 pub use sketch_cache::SketchCache;
+pub use sketches::Sketches;
+pub use threads::Threads;
 
 use std::sync::Arc;
 
@@ -31,7 +36,6 @@ use column_cache::SegmentColumns;
 use columns::{MAX_DIMENSIONS, VectorColumns};
 use exact::Comparison;
 use scan::Candidate;
-use sketches::Sketches;
 
 /// Number of vectors of a segment that are compared one by one: selecting candidates first would not be faster.
 const EXACT_VECTORS: usize = 1_000;
@@ -51,7 +55,14 @@ const CANDIDATES_PER_THREAD: usize = 1_000;
 /// Number of documents whose vectors are loaded into the CPU cache at a time.
 const PRELOADED: usize = 16;
 
-/// Searches with at most `threads` threads.
+/// Outcome of a search.
+pub enum Searched {
+    Hits(Vec<SemanticHit>),
+    /// Sketches have to be built first, which takes seconds for millions of vectors.
+    LacksSketches(Box<SemanticSearch>),
+}
+
+/// Searches, unless sketches have to be built first.
 pub fn semantic(
     request: &SemanticRequest,
     searcher: &Searcher,
@@ -59,17 +70,57 @@ pub fn semantic(
     countries: &CountryCache,
     columns: &ColumnCache,
     sketches: &SketchCache,
-    threads: usize,
-) -> tantivy::Result<Vec<SemanticHit>> {
+    threads: &Threads,
+) -> tantivy::Result<Searched> {
+    let search = begin(request, searcher, fields, countries, columns)?;
+    match search.cached_sketches(sketches) {
+        Some(sketches) => Ok(Searched::Hits(search.finish(sketches, threads)?)),
+        None => Ok(Searched::LacksSketches(Box::new(search))),
+    }
+}
+
+/// Search of which the small scopes are done. Owns what the large ones need, so that it can wait for their sketches.
+pub struct SemanticSearch {
+    vector: QuantizedVector,
+    kind: VectorKind,
+    limit: usize,
+    hits: TopHits,
+    /// In the order of segments.
+    large: Vec<LargeScope>,
+    /// Estimated number of vectors in the large scopes.
+    scanned: usize,
+}
+
+/// Scope in a segment where sketches select the candidates.
+struct LargeScope {
+    reader: SegmentReader,
+    columns: Arc<SegmentColumns>,
+    filter: SegmentFilter,
+}
+
+/// Compares the vectors of the small scopes.
+fn begin(
+    request: &SemanticRequest,
+    searcher: &Searcher,
+    fields: &Fields,
+    countries: &CountryCache,
+    columns: &ColumnCache,
+) -> tantivy::Result<SemanticSearch> {
     let kind = request.kind();
+    let mut search = SemanticSearch {
+        vector: request.vector.clone(),
+        kind,
+        limit: request.limit,
+        hits: TopHits::new(request.limit),
+        large: Vec::new(),
+        scanned: 0,
+    };
     if kind.dimensions > MAX_DIMENSIONS {
-        return Ok(Vec::new());
+        return Ok(search);
     }
     let prefix = scope_prefix(request.collection);
     let plan = FilterPlan::new(&request.filters, None, &prefix, fields, countries).within(request.collection, fields);
-    let mut hits = TopHits::new(request.limit);
     let mut comparison = Comparison::new(&request.vector, kind);
-    let (mut large, mut scanned) = (Vec::new(), 0);
     for reader in searcher.segment_readers() {
         let Some(columns) = columns.get(reader)? else { continue };
         let filter = plan.in_segment(searcher, reader)?;
@@ -79,23 +130,46 @@ pub fn semantic(
         let SegmentColumns { vectors, ids } = columns.as_ref();
         let in_scope = vectors_in_scope(vectors, &filter, kind);
         if in_scope <= EXACT_VECTORS.max(vectors.vectors(kind) / SCAN_ADVANTAGE) {
-            comparison.compare_all(vectors, &filter, kind, |doc, cosine| hits.offer(cosine, || ids.id(doc)));
+            comparison.compare_all(vectors, &filter, kind, |doc, cosine| search.hits.offer(cosine, || ids.id(doc)));
             continue;
         }
-        let sketches = sketches.get(reader, vectors, kind, threads)?;
-        scanned += in_scope;
-        large.push(LargeSegment { columns, filter, sketches });
+        search.scanned += in_scope;
+        search.large.push(LargeScope { reader: reader.clone(), columns, filter });
     }
-    if !large.is_empty() {
-        let limit = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
-        let limit = request.limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(limit);
-        let candidates = scan::nearest(&large, request.vector.codes(), limit, threads)?;
-        for (segment, doc, cosine) in compare_candidates(&large, candidates, &request.vector, kind, threads)? {
-            hits.offer(cosine, || large[segment].columns.ids.id(doc));
+    Ok(search)
+}
+
+impl SemanticSearch {
+    /// Returns the sketches of the large scopes; `None` if some have to be built.
+    fn cached_sketches(&self, cache: &SketchCache) -> Option<Vec<Arc<Sketches>>> {
+        self.large.iter().map(|scope| cache.find(scope.reader.segment_id(), self.kind)).collect()
+    }
+
+    /// Builds the sketches of the large scopes that the cache lacks. The caller has its turn.
+    pub fn build_sketches(&self, cache: &SketchCache, threads: usize) -> tantivy::Result<Vec<Arc<Sketches>>> {
+        let build = |scope: &LargeScope| cache.get(&scope.reader, &scope.columns.vectors, self.kind, threads);
+        self.large.iter().map(build).collect()
+    }
+
+    /// Searches the large scopes by their sketches. Returns the hits of all.
+    pub fn finish(self, sketches: Vec<Arc<Sketches>>, threads: &Threads) -> tantivy::Result<Vec<SemanticHit>> {
+        let Self { vector, kind, limit, mut hits, large, scanned } = self;
+        let with_sketches = |(scope, sketches): (LargeScope, Arc<Sketches>)| {
+            let LargeScope { reader: _, columns, filter } = scope;
+            LargeSegment { columns, filter, sketches }
+        };
+        let large: Vec<LargeSegment> = large.into_iter().zip(sketches).map(with_sketches).collect();
+        if !large.is_empty() {
+            let share = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
+            let limit = limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(share);
+            let candidates = scan::nearest(&large, vector.codes(), limit, threads)?;
+            for (segment, doc, cosine) in compare_candidates(&large, candidates, &vector, kind, threads)? {
+                hits.offer(cosine, || large[segment].columns.ids.id(doc));
+            }
         }
+        let hits = hits.into_hits().into_iter();
+        Ok(hits.map(|hit| SemanticHit { doc_id: hit.doc_id, cosine: hit.score }).collect())
     }
-    let hits = hits.into_hits().into_iter();
-    Ok(hits.map(|hit| SemanticHit { doc_id: hit.doc_id, cosine: hit.score }).collect())
 }
 
 /// A segment whose candidates are selected by sketches.
@@ -122,7 +196,7 @@ fn compare_candidates(
     mut candidates: Vec<Candidate>,
     vector: &QuantizedVector,
     kind: VectorKind,
-    threads: usize,
+    threads: &Threads,
 ) -> tantivy::Result<Vec<(usize, DocId, f32)>> {
     candidates.sort_unstable_by_key(|candidate| (candidate.segment, candidate.position));
     let document = |candidate: &Candidate| segments[candidate.segment].document(candidate);
@@ -145,9 +219,10 @@ fn compare_candidates(
         }
         compared
     };
-    let parts = threads.min(documents.len() / CANDIDATES_PER_THREAD).max(1);
-    let mut parts = documents.chunks(documents.len().div_ceil(parts).max(1));
-    parallel::join(parts.next().unwrap_or_default(), parts, &compare)
+    threads.use_up_to(documents.len() / CANDIDATES_PER_THREAD, |parts| {
+        let mut parts = documents.chunks(documents.len().div_ceil(parts).max(1));
+        parallel::join(parts.next().unwrap_or_default(), parts, &compare)
+    })
 }
 
 /// Estimates the number of vectors that the filter admits, as if documents had as many passages in the scope as elsewhere.

@@ -1,6 +1,6 @@
 //! Selection of candidates by the distance of their sketches to that of the query.
 
-use super::{LargeSegment, kernels, parallel};
+use super::{LargeSegment, Threads, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
 const CHUNK: usize = 4_096;
@@ -24,13 +24,12 @@ pub fn nearest(
     segments: &[LargeSegment],
     query: &[i8],
     limit: usize,
-    threads: usize,
+    threads: &Threads,
 ) -> tantivy::Result<Vec<Candidate>> {
     let queries: Vec<Vec<u64>> = segments.iter().map(|segment| segment.sketches.sketch(query)).collect();
     let total: usize = segments.iter().map(|segment| segment.sketches.len()).sum();
-    let parts = threads.min(total / VECTORS_PER_THREAD).max(1);
     // Scans a share of the vectors of all segments, numbered one after the other.
-    let scan = |part: usize| {
+    let scan = |part: usize, parts: usize| {
         let mut collector = Collector::new(limit);
         let (start, end) = (total * part / parts, total * (part + 1) / parts);
         let mut offset = 0;
@@ -42,7 +41,8 @@ pub fn nearest(
         }
         collector.candidates
     };
-    let mut all = parallel::join(0, 1..parts, &scan)?;
+    let scan_all = |parts: usize| parallel::join(0, 1..parts, &|part: usize| scan(part, parts));
+    let mut all = threads.use_up_to(total / VECTORS_PER_THREAD, scan_all)?;
     if all.len() > limit {
         all.select_nth_unstable(limit - 1);
         all.truncate(limit);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::VectorKind;
 use tantivy::index::SegmentId;
 use tantivy::{Index, SegmentReader};
+use tokio::sync::OwnedMutexGuard;
 
 use super::columns::VectorColumns;
 use super::needs_sketches;
@@ -19,8 +20,8 @@ const MAX_KINDS: usize = 2;
 pub struct SketchCache {
     /// Most recently searched kinds first.
     kinds: Mutex<Vec<KindSketches>>,
-    /// Held while sketches are built, so that concurrent searches do not build the same.
-    building: Mutex<()>,
+    /// Held while a search builds sketches, so that concurrent ones do not build the same.
+    building: Arc<tokio::sync::Mutex<()>>,
 }
 
 struct KindSketches {
@@ -29,7 +30,12 @@ struct KindSketches {
 }
 
 impl SketchCache {
-    /// Returns the sketches of a segment from the cache, or builds them.
+    /// Waits for the turn to build sketches. This takes no thread: many searches may wait, and others need the threads.
+    pub async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.building).lock_owned().await
+    }
+
+    /// Returns the sketches of a segment from the cache, or builds them. The caller has its turn.
     pub fn get(
         &self,
         reader: &SegmentReader,
@@ -38,10 +44,6 @@ impl SketchCache {
         threads: usize,
     ) -> tantivy::Result<Arc<Sketches>> {
         let segment = reader.segment_id();
-        if let Some(sketches) = self.find(segment, kind) {
-            return Ok(sketches);
-        }
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sketches) = self.find(segment, kind) {
             return Ok(sketches);
         }
@@ -85,7 +87,8 @@ impl SketchCache {
         });
     }
 
-    fn find(&self, segment: SegmentId, kind: VectorKind) -> Option<Arc<Sketches>> {
+    /// Returns the sketches of a segment from the cache.
+    pub fn find(&self, segment: SegmentId, kind: VectorKind) -> Option<Arc<Sketches>> {
         self.with(|kinds| {
             let at = kinds.iter().position(|of_kind| of_kind.kind == kind)?;
             kinds[..=at].rotate_right(1);

@@ -12,9 +12,9 @@ use crate::worker::{kind, options, text, turn};
 /// Time within which quick documents are read, far below the wall time of slow ones.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A pool with one worker of each kind. A document with the word "slow" takes ten minutes, any other none.
+/// A pool with one worker of each kind. A document with the word "slow" computes without end, any other takes no time.
 fn pool(change: impl FnOnce(&mut WorkerOptions)) -> WorkerPool {
-    pool_of("case \"$line\" in *slow*) exec sleep 600;; esac; text=ok", change)
+    pool_of("case \"$line\" in *slow*) while :; do :; done;; esac; text=ok", change)
 }
 
 /// A pool with one worker of each kind, which runs `script` for each `$line` and returns the two characters of `$text`.
@@ -76,13 +76,13 @@ async fn slow_files_of_two_organizations_delay_no_file_of_a_third() {
 
 #[tokio::test]
 async fn postponed_file_is_read_to_the_end() {
-    let pool = pool(|options| options.wall = Duration::from_secs(2));
+    let pool = pool(|options| options.cpu_seconds = 1);
     let first = start(&pool, 1, Lane::Runs, "slow");
     let second = start(&pool, 1, Lane::Runs, "slow");
     let (first, second) = (first.await.expect("no panic"), second.await.expect("no panic"));
     let outcomes = [first, second].map(|outcome| outcome.expect_err("slow"));
-    // One has the slow worker. The other uses the quick one, since nobody else does.
-    assert!(outcomes.into_iter().all(|error| kind(error) == ExtractErrorKind::TimedOut));
+    // One has the slow worker. The other uses the quick one, since nobody else does. Beside other tests, they may starve.
+    assert!(outcomes.iter().all(|error| !matches!(error, WorkError::Postponed)));
 
     let slow: Vec<_> = (0..3).map(|_| start(&pool, 1, Lane::Runs, "slow")).collect();
     let mut postponed = 0;
@@ -91,7 +91,7 @@ async fn postponed_file_is_read_to_the_end() {
     }
     assert!(postponed > 0, "the third waits, so one of the others gives way");
     let error = read(&pool, 1, Lane::PostponedRuns, "slow").await.expect_err("slow");
-    assert_eq!(kind(error), ExtractErrorKind::TimedOut);
+    assert!(!matches!(error, WorkError::Postponed));
 }
 
 #[tokio::test]
@@ -120,22 +120,38 @@ async fn page_without_a_worker_is_refused() {
 
 #[tokio::test]
 async fn page_has_the_time_limit_of_its_caller() {
-    let pool = pool(|_| {});
-    let limited = extract_worker::Turn { time_limit: Some(Duration::from_millis(100)), ..turn("one", 1, Lane::Pages) };
+    let pool = pool(|options| options.quick_time = SOON);
+    let limited = extract_worker::Turn { time_limit: Some(Duration::from_millis(500)), ..turn("one", 1, Lane::Pages) };
     let (request, input) = text("slow\n");
     let error = soon(pool.extract(&limited, request, input)).await.expect_err("slow");
     assert_eq!(kind(error), ExtractErrorKind::TimedOut);
 }
 
-/// A slow document's worker has low priority, and ends with it.
+/// The worker of a document that computes has low priority, and ends with it. That of one that waits keeps its own.
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn slow_documents_leave_the_cores_to_others() {
     let script = "normal=${normal:-$(nice)}
-        case \"$line\" in *slow*) until [ \"$(nice)\" -gt \"$normal\" ]; do sleep 0.01; done;; esac
+        case \"$line\" in
+            *slow*) until [ \"$(nice)\" -gt \"$normal\" ]; do i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done; done;;
+            *wait*) sleep 0.5;;
+        esac
         [ \"$(nice)\" -eq \"$normal\" ] && text=== || text=lo";
-    let pool = pool_of(script, |options| options.wall = SOON);
-    for (content, priority) in [("quick", "=="), ("slow", "lo"), ("quick", "==")] {
+    let pool = pool_of(script, |options| (options.quick_time, options.wall) = (Duration::from_millis(200), SOON));
+    for (content, priority) in [("quick", "=="), ("wait", "=="), ("slow", "lo"), ("quick", "==")] {
         let read = soon(read(&pool, 1, Lane::Pages, content)).await.expect("a reading");
         assert_eq!(read.markdown, priority, "{content}");
     }
+}
+
+/// Whoever computes until the wall time is over has had too little of the cores.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn lack_of_cores_is_no_failure_of_the_document() {
+    let pool = pool(|options| options.wall = Duration::from_secs(2));
+    for lane in [Lane::Pages, Lane::Runs] {
+        let error = soon(read(&pool, 1, lane, "slow")).await.expect_err("slow");
+        assert!(matches!(error, WorkError::Overloaded { .. }), "{error}");
+    }
+    assert_eq!(pool.idle_workers(), 0);
 }

@@ -137,7 +137,7 @@ async fn hanging_worker_is_killed() {
     let pool = WorkerPool::new(WorkerOptions {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), "sleep 600".into()],
-        wall: Duration::from_millis(300),
+        wall: Duration::from_secs(1),
         ..options()
     });
     let start = Instant::now();

@@ -1,13 +1,15 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver};
+use fetcher::{Accept, FetchError, Fetcher, FetcherOptions, Resolver, VisitRequest};
+use model::OrganizationId;
+use uuid::Uuid;
 
 use crate::site::{Site, page, redirect_to};
-use crate::support::{FakeResolver, fetch, fetcher, options};
+use crate::support::{FakeResolver, ORGANIZATION, OTHER, fetch, fetch_for, fetcher, options};
 
 fn fetcher_with_names(options: FetcherOptions, names: &[(&str, &[&str])]) -> (Fetcher, Arc<FakeResolver>) {
     let names = FakeResolver::new(names);
@@ -119,7 +121,7 @@ struct BusyOnce(AtomicBool);
 
 #[async_trait]
 impl Resolver for BusyOnce {
-    async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, _: &str, _: OrganizationId) -> io::Result<Vec<IpAddr>> {
         if self.0.swap(false, Ordering::SeqCst) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
@@ -137,5 +139,37 @@ async fn lookup_without_a_place_is_no_failure_of_the_host() {
         assert!(matches!(refused, Some(FetchError::Overloaded { .. })), "{refused:?}");
         let fetched = fetch(&fetcher, site.url_for("a.test", "/")).await;
         assert_eq!(fetched.unwrap().body, "x", "nothing is remembered, with robots.txt = {respect_robots}");
+    }
+}
+
+/// Resolver that records for whom names are looked up.
+#[derive(Default)]
+struct Recorder(Mutex<Vec<OrganizationId>>);
+
+#[async_trait]
+impl Resolver for Recorder {
+    async fn resolve(&self, _: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>> {
+        self.0.lock().unwrap().push(organization);
+        Ok(vec![Ipv4Addr::LOCALHOST.into()])
+    }
+}
+
+#[tokio::test]
+async fn names_are_looked_up_for_the_organization_of_the_fetch() {
+    let site = Site::serving(page("x")).await;
+    for respect_robots in [false, true] {
+        let names = Arc::new(Recorder::default());
+        let options = FetcherOptions { respect_robots, ..options() };
+        let fetcher = Fetcher::with_resolver(options, Arc::clone(&names) as _).unwrap();
+        // Each host has a robots.txt of its own, and the site closes each connection.
+        for (organization, host) in [(ORGANIZATION, "a.test"), (OTHER, "b.test")] {
+            fetch_for(organization, &fetcher, site.url_for(host, "/")).await.unwrap();
+        }
+        let request = VisitRequest { url: site.url_for("site.test", "/"), validators: None, accept: Accept::Pages };
+        fetcher.visit(&request).await.unwrap();
+        let mut organizations = names.0.lock().unwrap().clone();
+        assert_eq!(organizations.len(), if respect_robots { 6 } else { 3 });
+        organizations.dedup();
+        assert_eq!(organizations, [ORGANIZATION, OTHER, OrganizationId(Uuid::nil())]);
     }
 }

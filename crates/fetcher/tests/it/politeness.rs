@@ -1,8 +1,12 @@
+use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use fetcher::{FetchError, FetcherOptions, TimeoutStage};
+use async_trait::async_trait;
+use fetcher::{FetchError, FetchRequest, Fetcher, FetcherOptions, Resolver, TimeoutStage};
+use model::OrganizationId;
 
 use crate::site::{Piece, Site, bytes, page, redirect_to};
 use crate::support::{ORGANIZATION, OTHER, fetch, fetch_for, fetcher, options};
@@ -152,4 +156,69 @@ async fn a_dropped_fetch_releases_its_permits() {
         assert!(left.is_err());
     }
     assert!(fetch(&fetcher, site.url("/")).await.is_ok());
+}
+
+/// Resolver that never answers: nothing is connected to, so that the time can be paused.
+struct Silent;
+
+#[async_trait]
+impl Resolver for Silent {
+    async fn resolve(&self, _: &str, _: OrganizationId) -> io::Result<Vec<IpAddr>> {
+        std::future::pending().await
+    }
+}
+
+/// Fetcher with 2 s between the requests to a host, of which a fetch waits for one.
+fn distant_fetcher(total: Duration) -> Fetcher {
+    let mut distant = options();
+    distant.politeness.delay = Duration::from_secs(2);
+    distant.time_limits.wait = Duration::from_secs(3);
+    distant.time_limits.total = total;
+    Fetcher::with_resolver(distant, Arc::new(Silent)).unwrap()
+}
+
+fn request(organization: OrganizationId) -> FetchRequest {
+    FetchRequest::new(organization, "http://a.test/")
+}
+
+#[tokio::test(start_paused = true)]
+async fn aborted_fetches_do_not_delay_the_host() {
+    let fetcher = distant_fetcher(Duration::from_secs(10));
+    let started = tokio::time::Instant::now();
+    let _first = fetcher.admit(request(ORGANIZATION)).await.unwrap();
+    for _ in 0..20 {
+        let aborted = tokio::time::timeout(Duration::from_millis(10), fetcher.admit(request(ORGANIZATION))).await;
+        assert!(aborted.is_err());
+    }
+    assert!(fetcher.admit(request(OTHER)).await.is_ok());
+    let spent = started.elapsed();
+    assert!(spent >= Duration::from_secs(2) && spent < Duration::from_secs(3), "{spent:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fetch_whose_start_is_too_far_away_is_refused_at_once() {
+    let fetcher = distant_fetcher(Duration::from_secs(10));
+    let admit = || fetcher.admit(request(ORGANIZATION));
+    let started = tokio::time::Instant::now();
+    let refused = async {
+        let refused = admit().await.err();
+        (refused, started.elapsed())
+    };
+    let (first, second, refused) = tokio::join!(admit(), admit(), refused);
+    assert!(first.is_ok() && second.is_ok());
+    let overloaded = FetchError::Overloaded { retry_after: Duration::from_secs(4) };
+    assert_eq!(refused, (Some(overloaded), Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_the_start_counts_as_time_of_the_fetch() {
+    let fetcher = distant_fetcher(Duration::from_secs(3));
+    let started = tokio::time::Instant::now();
+    let _first = fetcher.admit(request(ORGANIZATION)).await.unwrap();
+    let mut second = fetcher.admit(request(ORGANIZATION)).await.unwrap();
+    // The lookup alone would have 1.5 s.
+    let outcome = second.run().await.err();
+    assert_eq!(outcome, Some(FetchError::Timeout { stage: TimeoutStage::Total }));
+    let spent = started.elapsed();
+    assert!(spent >= Duration::from_secs(3) && spent < Duration::from_millis(3_400), "{spent:?}");
 }

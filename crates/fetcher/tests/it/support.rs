@@ -32,7 +32,7 @@ impl FakeResolver {
 
 #[async_trait]
 impl Resolver for FakeResolver {
-    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, host: &str, _: OrganizationId) -> io::Result<Vec<IpAddr>> {
         self.lookups.lock().unwrap().push(host.to_owned());
         self.known.get(host).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }

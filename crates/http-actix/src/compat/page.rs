@@ -33,10 +33,11 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     // The router decodes some characters, so the raw path is needed.
     let path = call.request.uri().path().strip_prefix(PREFIX).unwrap_or_default();
     let url = reader::target(path, call.request.query_string())?;
-    let document = read::one(&call.context, reader::read(&url)).await?;
+    let memory = call.context.gather();
+    let document = read::one(&call.context, reader::read(&url), &memory).await?;
     Ok(match reader::markdown(&Ok(document)) {
         Ok(text) => {
-            let body = call.context.hold(text.to_owned().into_bytes()).await?;
+            let body = memory.into_answer(text.to_owned().into_bytes()).await?;
             Reply::text(StatusCode::OK, MARKDOWN, body)
         }
         Err(failure) => plain(failure.kind.status(), &failure.message),

@@ -6,13 +6,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use api_types::validation::first_violation;
 use api_types::{DocumentRequest, DocumentResponse};
 use compat::{Answered, ForeignRead, Moment, ReadOutcome};
-use openapi::{Input, operations};
 
 use super::request::{self, ForeignPath};
 use crate::call::Context;
 use crate::documents::batch;
-use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::handlers::documents;
 use crate::json;
 use crate::memory::Gathered;
 use crate::reply::{Reply, log};
@@ -49,7 +48,7 @@ pub(super) async fn all(
     let share = batch::share(sizes.iter().sum());
     let reads = groups.into_iter().flatten().map(async |mut request: DocumentRequest| {
         batch::limit(&mut request.content, share);
-        let outcome = part(context, request, memory).await;
+        let outcome = one(context, request, memory).await;
         if let Err(failure) = &outcome {
             log(failure, route);
         }
@@ -59,19 +58,16 @@ pub(super) async fn all(
     sizes.into_iter().map(|size| outcomes.by_ref().take(size).collect()).collect()
 }
 
-/// Reads one of several documents, and takes memory for it until the others are read.
-async fn part(context: &Context, request: DocumentRequest, memory: &Gathered<'_>) -> Result<DocumentResponse, Failure> {
-    let document = one(context, request).await?;
-    memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
-    Ok(document)
-}
-
-/// Reads one document.
-pub(super) async fn one(context: &Context, request: DocumentRequest) -> Result<DocumentResponse, Failure> {
+/// Reads one document, and takes memory for it until the answer that contains it is complete.
+pub(super) async fn one(
+    context: &Context,
+    request: DocumentRequest,
+    memory: &Gathered<'_>,
+) -> Result<DocumentResponse, Failure> {
     if let Some(violation) = first_violation(&request) {
         return Err(Failure::invalid(violation.field, violation.message));
     }
-    operations::ReadDocument::handle(context, Input::of_body(request)).await
+    documents::held(context, request, memory).await
 }
 
 /// Converts the failures of reads to what an answer may show of them.

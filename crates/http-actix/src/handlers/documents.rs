@@ -37,6 +37,23 @@ impl Endpoint for operations::ReadDocument {
             warnings,
         })
     }
+
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
+        let memory = context.gather();
+        let response = held(context, input.body, &memory).await?;
+        metered::answer(context, memory, response).await
+    }
+}
+
+/// Reads one document as its operation does, and takes memory for it until the answer that contains it is complete.
+pub(crate) async fn held(
+    context: &Context,
+    body: DocumentRequest,
+    memory: &Gathered<'_>,
+) -> Result<DocumentResponse, Failure> {
+    let document = operations::ReadDocument::handle(context, Input::of_body(body)).await?;
+    memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
+    Ok(document)
 }
 
 impl Endpoint for operations::ReadDocuments {
@@ -47,8 +64,7 @@ impl Endpoint for operations::ReadDocuments {
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
         let memory = context.gather();
         let response = respond(context, input.body, &memory).await?;
-        let body = metered::serialize(context, memory.bytes().await, response).await?;
-        memory.into_answer(body).await
+        metered::answer(context, memory, response).await
     }
 }
 

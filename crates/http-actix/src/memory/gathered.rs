@@ -1,4 +1,4 @@
-//! Memory of answers that are built from several parts.
+//! Memory of answers whose parts are complete before they are serialized.
 
 use admission::Permit;
 use model::OrganizationId;
@@ -56,7 +56,7 @@ impl<'a> Gathered<'a> {
     pub async fn into_answer(self, body: Vec<u8>) -> Result<Answer, Failure> {
         let mut parts = self.parts.lock().await;
         self.grow(&mut parts, body.len()).await?;
-        let needed = self.needed(body.len());
+        let needed = self.needed(&parts, body.len());
         let mut memory = parts.memory.take().filter(|_| needed > 0);
         if let Some(memory) = &mut memory {
             memory.shrink(needed);
@@ -65,7 +65,7 @@ impl<'a> Gathered<'a> {
     }
 
     async fn grow(&self, parts: &mut Parts, bytes: usize) -> Result<(), Failure> {
-        let more = self.needed(bytes).saturating_sub(parts.kib);
+        let more = self.needed(parts, bytes).saturating_sub(parts.kib);
         if more > 0 {
             let permit = self.budget.take_kib(self.organization, more).await?;
             parts.kib += more;
@@ -78,10 +78,14 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// Returns the memory for parts of this length in KiB. An answer that is larger than the share of an organization takes the
-    /// share, as it could never have more while it holds some.
-    fn needed(&self, bytes: usize) -> u32 {
-        if bytes <= self.budget.small() { 0 } else { weight(bytes).min(self.budget.share) }
+    /// Returns the memory for parts of this length in KiB. What an answer takes first may exceed the share of its
+    /// organization. Later it grows up to the share only, as it could never have more while it holds some.
+    fn needed(&self, parts: &Parts, bytes: usize) -> u32 {
+        match parts.kib {
+            _ if bytes <= self.budget.small() => 0,
+            0 => weight(bytes),
+            held => weight(bytes).min(self.budget.share.max(held)),
+        }
     }
 }
 
@@ -108,7 +112,7 @@ mod tests {
         answer.add(8 << 10).await.unwrap();
         assert_eq!(in_use(), 10);
         answer.add(90 << 10).await.unwrap();
-        assert_eq!(in_use(), memory.responses.share, "an answer never needs more than the share of its organization");
+        assert_eq!(in_use(), memory.responses.share, "an answer never grows beyond the share of its organization");
         let other = gathered(&memory);
         other.add(1_000).await.unwrap();
         assert_eq!(other.add(3 << 10).await.err().unwrap().code.as_str(), "overloaded");
@@ -120,6 +124,21 @@ mod tests {
         let grown = gathered(&memory).into_answer(vec![0; 7 << 10]).await.unwrap();
         assert_eq!(in_use(), 7, "the answer needs more than its parts");
         drop(grown);
+        assert_eq!(in_use(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_single_part_may_exceed_the_share() {
+        let memory = Memory::new(&MemoryLimits { large_response: 2, responses: 100, ..MemoryLimits::default() });
+        let in_use = || memory.responses.semaphore.in_use();
+        let answer = gathered(&memory);
+        answer.add(60 << 10).await.unwrap();
+        assert_eq!(in_use(), 60);
+        answer.add(30 << 10).await.unwrap();
+        assert_eq!(in_use(), 60, "it waits for no more while it holds that");
+        let answer = answer.into_answer(vec![0; 50 << 10]).await.unwrap();
+        assert_eq!(in_use(), 50);
+        drop(answer);
         assert_eq!(in_use(), 0);
     }
 }

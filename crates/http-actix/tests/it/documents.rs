@@ -1,6 +1,10 @@
+use std::sync::mpsc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
 use serde_json::{Value, json};
-use test_support::page;
 use test_support::site::{Page, Site};
+use test_support::{Setup, page};
 use uuid::Uuid;
 
 use crate::api::{Answer, Api, PUBLIC_URL};
@@ -116,6 +120,23 @@ async fn metadata_alone_fetches_nothing() {
 }
 
 #[actix_web::test]
+async fn a_long_document_does_not_wait_for_the_threads_of_short_requests() {
+    let mut setup = Setup::default();
+    setup.options.shares.cores = 1;
+    let api = Api::with(setup).await;
+    api.world.import_one(page(URL, &"The tides come and go.\n\n".repeat(30_000))).await;
+    // The only thread for short requests is busy until the end.
+    let (end, ended) = mpsc::channel::<()>();
+    let mut busy = Box::pin(api.world.app.compute_for(api.tenant.organization_id, 0, move || ended.recv().is_err()));
+    assert!((&mut busy).now_or_never().is_none());
+    let body = json!({"canonical_url": URL, "include": ["content"]});
+    let answer = tokio::time::timeout(Duration::from_secs(60), read(&api, body)).await.unwrap();
+    assert!(answer.bytes.len() > 600 << 10, "{} bytes", answer.bytes.len());
+    drop(end);
+    assert!(busy.await.unwrap());
+}
+
+#[actix_web::test]
 async fn absent_values_are_left_out() {
     let api = Api::new().await;
     let answer = read(&api, json!({"canonical_url": "https://example.com/unread", "include": ["metadata"]})).await;
@@ -175,7 +196,7 @@ async fn warnings_carry_their_details() {
     let expired = site.url("/gone");
     api.world.import_one(page(&expired, "A text of old.")).await;
     let before = read(&api, json!({"canonical_url": expired})).await.json();
-    api.world.clock.advance(std::time::Duration::from_hours(25));
+    api.world.clock.advance(Duration::from_hours(25));
     let stale = warnings(json!({"canonical_url": expired})).await;
     let capture_time = &before["provenance"]["capture_time"];
     let details = json!({"capture_time": capture_time, "reason": "http_status", "status": 404});

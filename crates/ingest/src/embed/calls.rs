@@ -21,47 +21,73 @@ const PROBED: u32 = 2;
 pub struct Called {
     /// Numbers of the texts that were reached, with their quantized vectors; `None` for rejected texts.
     pub vectors: Vec<(usize, Option<Box<[i8]>>)>,
-    /// Failure that left texts out: the model is unavailable, or rejects everything.
+    /// Failure that left texts out: the model is or was unavailable, or rejects everything.
     pub unavailable: Option<ModelError>,
 }
 
-/// Embeds texts. A call that is too large for the time is divided. If a call fails otherwise although the model accepts a harmless
-/// text, the texts are bisected down to those at fault.
+/// Embeds texts. A call that is too large for the time is divided. If a call fails otherwise although the model accepts
+/// a harmless text, the texts are bisected down to those at fault. One that only met an outage is left out, for a later
+/// call.
 pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -> Called {
     let mut vectors = Vec::with_capacity(texts.len());
     let mut parts: Vec<Range<usize>> = std::iter::once(0..texts.len()).collect();
-    let mut late = 0;
+    let (mut late, mut passing) = (0, None);
     while let Some(part) = parts.pop() {
         if part.len() > size.texts() {
             parts.extend(halves(&part));
             continue;
         }
-        let mut outcome = call(embedder, &texts[part.clone()], size).await;
-        if let Err(error) = outcome {
-            // A model that is only slow would be kept from its work by probes. One tells whether it answers at all.
-            let is_late = matches!(error, ModelError::Timeout);
-            late += u32::from(is_late);
-            let is_too_large = is_late && part.len() > 1 && late != PROBED;
-            if !is_too_large && let Err(unavailable) = probe(embedder).await {
-                tracing::debug!(error = &error as &dyn std::error::Error, "embedding passages failed");
-                return Called { vectors, unavailable: Some(unavailable) };
-            }
-            if part.len() > 1 {
-                parts.extend(halves(&part));
+        let error = match call(embedder, &texts[part.clone()], size).await {
+            Ok(embedded) => {
+                late = 0;
+                vectors.extend(part.zip(embedded));
                 continue;
             }
-            // Once more, so that one failure by chance rejects nothing.
-            outcome = call(embedder, &texts[part.clone()], size).await;
+            Err(error) => error,
+        };
+        // A model that is only slow would be kept from its work by probes. One tells whether it answers at all.
+        let is_late = matches!(error, ModelError::Timeout);
+        late += u32::from(is_late);
+        let is_too_large = is_late && part.len() > 1 && late != PROBED;
+        if !is_too_large && let Err(unavailable) = probe(embedder).await {
+            tracing::debug!(error = &error as &dyn std::error::Error, "embedding passages failed");
+            return Called { vectors, unavailable: Some(unavailable) };
         }
-        match outcome {
+        if part.len() > 1 {
+            parts.extend(halves(&part));
+            continue;
+        }
+        // Once more, so that one failure by chance rejects nothing.
+        match call(embedder, &texts[part.clone()], size).await {
             Ok(embedded) => {
                 late = 0;
                 vectors.extend(part.zip(embedded));
             }
+            Err(again) if is_passing(&error) || is_passing(&again) => {
+                // The model answers in between: the text ends its connections.
+                let is_fatal = [&error, &again].into_iter().all(|error| matches!(error, ModelError::Unreachable(_)));
+                if is_fatal && probe(embedder).await.is_ok() {
+                    vectors.extend(part.map(|text| (text, None)));
+                } else {
+                    passing = Some(again);
+                }
+            }
             Err(_) => vectors.extend(part.map(|text| (text, None))),
         }
     }
-    Called { vectors, unavailable: None }
+    Called { vectors, unavailable: passing }
+}
+
+/// Returns true for failures that tell nothing about the text: the model is away or has too much to do.
+fn is_passing(error: &ModelError) -> bool {
+    match error {
+        ModelError::CoolingDown | ModelError::Unreachable(_) | ModelError::Status(429 | 503) => true,
+        ModelError::Timeout
+        | ModelError::Status(_)
+        | ModelError::InvalidResponse(_)
+        | ModelError::Refused
+        | ModelError::Empty { truncated: _ } => false,
+    }
 }
 
 /// Divides a range of several texts. The first half comes last, to be the next one.
@@ -104,6 +130,7 @@ async fn probe(embedder: &dyn Embedder) -> Result<(), ModelError> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
+    use std::collections::VecDeque;
     use std::sync::Mutex;
 
     use async_trait::async_trait;
@@ -157,6 +184,62 @@ mod tests {
 
     fn texts(count: usize) -> Vec<String> {
         vec!["text of a document".to_owned(); count]
+    }
+
+    /// Model whose calls with a text "unlucky" fail in turn, and those of other texts do not.
+    struct UnluckyModel(Mutex<VecDeque<ModelError>>);
+
+    #[async_trait]
+    impl Embedder for UnluckyModel {
+        async fn embed(&self, _: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+            let is_unlucky = texts.iter().any(|text| text == "unlucky");
+            match self.0.lock().unwrap().pop_front_if(|_| is_unlucky) {
+                Some(error) => Err(error),
+                None => Ok(vec![vec![0.5; 4]; texts.len()]),
+            }
+        }
+
+        fn dimensions(&self) -> Option<usize> {
+            Some(4)
+        }
+
+        fn version(&self) -> &str {
+            "unlucky"
+        }
+
+        fn is_healthy(&self) -> bool {
+            true
+        }
+    }
+
+    /// Embeds a text between two others. Its calls without them fail with these errors. Returns the numbers of embedded
+    /// and of rejected texts, and true if the model counts as unavailable.
+    async fn embed_unlucky(first: ModelError, second: ModelError) -> (usize, usize, bool) {
+        let together = [ModelError::Status(500), ModelError::Status(500)];
+        let model = UnluckyModel(Mutex::new(together.into_iter().chain([first, second]).collect()));
+        let texts = ["before", "unlucky", "after"].map(str::to_owned);
+        let Called { vectors, unavailable } = embed(&model, &texts, &CallSize::default()).await;
+        let embedded = vectors.iter().filter(|(_, vector)| vector.is_some()).count();
+        (embedded, vectors.len() - embedded, unavailable.is_some())
+    }
+
+    #[tokio::test]
+    async fn outage_rejects_no_text() {
+        let away = || ModelError::Unreachable("the model is away".into());
+        for outage in [ModelError::CoolingDown, ModelError::Status(429), ModelError::Status(503)] {
+            assert_eq!(embed_unlucky(away(), outage).await, (2, 0, true));
+        }
+        assert_eq!(embed_unlucky(ModelError::Status(429), ModelError::Status(500)).await, (2, 0, true), "by chance");
+        assert_eq!(embed_unlucky(ModelError::Status(400), away()).await, (2, 0, true), "by chance");
+    }
+
+    #[tokio::test]
+    async fn text_that_fails_twice_by_itself_is_rejected() {
+        let dropped = || ModelError::Unreachable("the connection was closed".into());
+        assert_eq!(embed_unlucky(dropped(), dropped()).await, (2, 1, false), "others are answered meanwhile");
+        for second in [ModelError::Status(400), ModelError::Timeout, ModelError::InvalidResponse("none".to_owned())] {
+            assert_eq!(embed_unlucky(ModelError::Status(400), second).await, (2, 1, false));
+        }
     }
 
     #[tokio::test]

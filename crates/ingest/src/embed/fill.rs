@@ -68,7 +68,7 @@ impl Filler {
     ) -> Result<(), EmbedError> {
         let mut pauses = PAUSES.into_iter();
         while !page.is_empty() {
-            // A rejected text is given up at once.
+            // A text that the model rejects is given up at once.
             let tasks: Vec<Task> = page.iter().map(|doc_id| Task { doc_id: *doc_id, attempts: ATTEMPTS - 1 }).collect();
             let round = self.embedding.round(&tasks).await?;
             filled.documents += round.embedded.len();
@@ -76,11 +76,17 @@ impl Filler {
             let before = page.len();
             page.retain(|doc_id| !round.embedded.contains(doc_id) && !round.settled.contains(doc_id));
             progress(before - page.len());
-            match (round.failure, pauses.next()) {
-                (Some(_), Some(seconds)) => tokio::time::sleep(Duration::from_secs(seconds)).await,
-                (Some(error), None) => return Err(error.into()),
-                (None, _) if page.len() == before && round.texts == 0 => break,
-                (None, _) => pauses = PAUSES.into_iter(),
+            let is_stuck = page.len() == before && round.texts == 0;
+            if !is_stuck {
+                pauses = PAUSES.into_iter();
+            }
+            match round.failure {
+                Some(error) => {
+                    let Some(seconds) = pauses.next() else { return Err(error.into()) };
+                    tokio::time::sleep(Duration::from_secs(seconds)).await;
+                }
+                None if is_stuck => break,
+                None => {}
             }
         }
         Ok(())

@@ -18,6 +18,8 @@ use super::text::TextDigest;
 
 /// Texts embedded per round, after which the vectors are stored. A crash loses no more.
 const TEXTS_PER_ROUND: usize = 256;
+/// Texts of a round's documents, known ones included, after which it takes no further document: all are in memory.
+const MAX_GATHERED: usize = 4_096;
 /// Lease of the jobs, extended before each call and while it lasts.
 pub const LEASE: Duration = Duration::from_mins(3);
 /// Attempts to embed a text that the model rejects.
@@ -89,8 +91,9 @@ impl Embedding {
         let mut loaded: HashMap<DocId, (Document, Capture)> =
             loaded.into_iter().map(|(document, capture)| (document.doc_id, (document, capture))).collect();
         let mut wanted: HashSet<Key> = HashSet::new();
+        let mut gathered = 0;
         for task in tasks {
-            if texts.len() >= TEXTS_PER_ROUND {
+            if texts.len() >= TEXTS_PER_ROUND || gathered >= MAX_GATHERED {
                 break;
             }
             let Some((document, capture)) = loaded.remove(&task.doc_id) else {
@@ -103,6 +106,7 @@ impl Embedding {
                 round.settled.push(task.doc_id);
                 continue;
             }
+            gathered += document.texts.len();
             for text in &document.texts {
                 let key = (document.owner, text.digest);
                 let is_missing = !document.known.contains_key(&text.digest);

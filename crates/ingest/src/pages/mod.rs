@@ -47,7 +47,7 @@ pub struct PageReaderOptions {
     /// While true, no page is read.
     pub is_full: IsFull,
     pub scripted: Scripted,
-    /// Timeout of extracting a page.
+    /// Limit of the CPU time of extracting a page.
     pub extract_timeout: Duration,
     /// Minimum time before a page that could not be read is retried; longer if its server asks for it.
     pub failure_ttl: Duration,

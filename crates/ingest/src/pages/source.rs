@@ -45,7 +45,7 @@ pub struct PageSource {
     fetcher: Fetcher,
     extractor: Arc<dyn Extractor>,
     scripted: Scripted,
-    /// Timeout of an extraction.
+    /// CPU time of an extraction.
     extract_timeout: Duration,
     running: SingleFlight<String, Outcome>,
 }
@@ -160,6 +160,7 @@ impl AdmittedRead {
         match ActiveSpan::begin("extract", SpanKind::Internal).try_around(extracting).await {
             Ok(extracted) => Ok(extracted),
             Err(WorkError::Document(error)) => Err(failed(&self.url, &error.to_string(), error.kind.into())),
+            // Too many pages wait, or other work had the cores: the page is not remembered as unreadable.
             Err(WorkError::Overloaded { retry_after }) => Err(PageError::Overloaded { retry_after }.into()),
             Err(WorkError::Postponed) => Err(PageError::Overloaded { retry_after: RETRY_AFTER }.into()),
         }

@@ -26,6 +26,8 @@ const RECORD_BYTES: u64 = 4 << 20;
 const MAX_POSTPONED: usize = 64;
 /// Documents purged, and files changed apart from their contents, per transaction.
 const PURGE_BATCH: usize = 500;
+/// Interval at which a waiting file looks for room on the disk.
+const FULL_POLL: Duration = Duration::from_secs(1);
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(15);
 
@@ -138,8 +140,15 @@ impl Runner {
         Ok(())
     }
 
+    /// Waits while the disk is almost full.
+    async fn wait_for_room(&self) {
+        while (self.options.is_full)() {
+            tokio::time::sleep(FULL_POLL).await;
+        }
+    }
+
     /// Retries with back-off while storage or the database is unavailable, up to `retry_timeout` after the first failure: the attempt
-    /// may have waited long for its turn.
+    /// may have waited long for its turn. While the disk is almost full it does not give up: runs wait for room.
     async fn retry_transient<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, RunError>
     where
         F: Future<Output = Result<T, RunError>>,
@@ -147,21 +156,20 @@ impl Runner {
         let mut deadline: Option<Instant> = None;
         let mut pause = MIN_BACKOFF;
         loop {
-            match attempt().await {
-                Err(error)
-                    if is_transient(&error)
-                        && Instant::now() + pause
-                            < *deadline.get_or_insert_with(|| Instant::now() + self.options.retry_timeout) =>
-                {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "a backend of the run is unavailable, retrying"
-                    );
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(MAX_BACKOFF);
-                }
+            let error = match attempt().await {
+                Err(error) if is_transient(&error) => error,
                 outcome => return outcome,
+            };
+            if (self.options.is_full)() {
+                deadline = None;
+            } else if Instant::now() + pause
+                >= *deadline.get_or_insert_with(|| Instant::now() + self.options.retry_timeout)
+            {
+                return Err(error);
             }
+            tracing::warn!(error = &error as &dyn std::error::Error, "a backend of the run is unavailable, retrying");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(MAX_BACKOFF);
         }
     }
 }
@@ -199,7 +207,11 @@ impl Files {
     fn start(&mut self, planned: PlannedFile) {
         let files = self.processor.clone();
         let processing = async move {
-            let outcome = files.runner.retry_transient(|| files.process(planned.clone())).await;
+            let attempt = || async {
+                files.runner.wait_for_room().await;
+                files.process(planned.clone()).await
+            };
+            let outcome = files.runner.retry_transient(attempt).await;
             Ended { planned, was_postponed: false, outcome }
         };
         self.tasks.spawn(processing.in_current_span());
@@ -209,7 +221,11 @@ impl Files {
         let files = self.processor.clone();
         self.postponed += 1;
         let processing = async move {
-            let outcome = files.runner.retry_transient(|| files.process_postponed(planned.clone())).await;
+            let attempt = || async {
+                files.runner.wait_for_room().await;
+                files.process_postponed(planned.clone()).await
+            };
+            let outcome = files.runner.retry_transient(attempt).await;
             Ended { planned, was_postponed: true, outcome }
         };
         self.tasks.spawn(processing.in_current_span());

@@ -107,6 +107,8 @@ impl FileProcessor {
                 Some(self.skipped(&planned, &error.message))
             }
             Err(WorkError::Document(error)) => Some(self.failed(&planned, 1, error.kind.as_str(), &error.message)),
+            // The second attempt.
+            Err(WorkError::Overloaded { .. }) if lane == Lane::PostponedRuns => Some(self.starved(&planned)),
             Err(WorkError::Postponed | WorkError::Overloaded { .. }) => None,
         })
     }
@@ -199,11 +201,13 @@ impl FileProcessor {
     fn corrupt(&self, planned: &PlannedFile, error: &BlobError) -> FileResult {
         let object_key = &planned.file.object_key;
         tracing::error!(object_key, error = error as &dyn std::error::Error, "object storage has damaged a file");
-        let mut result = self.failed(planned, 0, "corrupt_object", "object storage returned damaged content");
-        result.changes.processed_etag = None;
-        result.changes.processed_size = None;
-        result.content = FileContent::Keep;
-        result
+        to_be_retried(self.failed(planned, 0, "corrupt_object", "object storage returned damaged content"))
+    }
+
+    /// Returns the result for a file whose worker got too little of the cores: the stored text stays, and the next run tries
+    /// again.
+    fn starved(&self, planned: &PlannedFile) -> FileResult {
+        to_be_retried(self.failed(planned, 1, "timed_out", "the server was busy, and the next run tries again"))
     }
 
     fn skipped(&self, planned: &PlannedFile, message: &str) -> FileResult {
@@ -242,6 +246,14 @@ impl FileProcessor {
             counts,
         }
     }
+}
+
+/// Makes a failure one that says nothing about the file.
+fn to_be_retried(mut result: FileResult) -> FileResult {
+    result.changes.processed_etag = None;
+    result.changes.processed_size = None;
+    result.content = FileContent::Keep;
+    result
 }
 
 /// Temporary file, removed on drop. It need not exist: small files are read into memory.

@@ -5,6 +5,8 @@
 //!
 //! A process executes many runs at a time. Their files share its memory, workers and writes in turn of their organizations, so that
 //! a small run ends soon beside large ones.
+//!
+//! While the disk is almost full, runs delete what is gone and wait with the rest.
 
 mod execute;
 mod file;
@@ -31,6 +33,7 @@ use uuid::Uuid;
 
 use crate::feeder::{FeedError, Feeder};
 use crate::leases::Leases;
+use crate::pages::IsFull;
 use crate::supervisor::report_panic;
 use shares::Shares;
 
@@ -50,9 +53,12 @@ pub struct RunnerOptions {
     pub max_object_bytes: u64,
     /// Directory for files that are too large for memory.
     pub temp_dir: PathBuf,
+    /// While true, runs begin no further file, and wait.
+    pub is_full: IsFull,
     /// Time after which another worker takes over the run of a dead one.
     pub lease: Duration,
-    /// Time to retry while storage, the database or the index is unavailable, after which the run fails.
+    /// Time to retry while storage, the database or the index is unavailable, after which the run fails. Time on an
+    /// almost full disk does not count.
     pub retry_timeout: Duration,
 }
 

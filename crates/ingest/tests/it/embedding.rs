@@ -1,14 +1,17 @@
 //! Embedding: each text once, apart from indexing, over outages, crashes and changes of the model.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use docstore::NewDocument;
 use engine::{Filters, SearchEngine, SemanticRequest};
 use ingest::embed::{self, EmbedError, Filler, MAX_PASSAGES};
 use ingest::prepare::{self, Content, Extent, Source};
 use ingest::{EmbeddingWorker, rebuild};
 use model::{Clock, Collection, DocId, IndexName};
+use models::ModelError;
 use models::embedding::{Embedder, TextKind};
 use models::testing::TestEmbedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
@@ -416,4 +419,65 @@ async fn filling_in_the_model_in_use_feeds_the_index() {
     filler(&world, &model).fill(|_| {}).await.unwrap();
     settle(&world, &worker).await;
     assert_eq!((near(&world, &model, "walrus").await, embedded(&model)), (vec![doc_id], 1));
+}
+
+/// Model whose calls with a walrus fail in turn, and others do not.
+struct Flaky {
+    model: Arc<TestEmbedder>,
+    failures: Mutex<VecDeque<ModelError>>,
+}
+
+#[async_trait]
+impl Embedder for Flaky {
+    async fn embed(&self, kind: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let is_unlucky = texts.iter().any(|text| text.contains("walrus"));
+        let failure = self.failures.lock().unwrap().pop_front_if(|_| is_unlucky);
+        match failure {
+            Some(error) => Err(error),
+            None => self.model.embed(kind, texts).await,
+        }
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        self.model.dimensions()
+    }
+
+    fn version(&self) -> &str {
+        self.model.version()
+    }
+
+    fn is_healthy(&self) -> bool {
+        self.model.is_healthy()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn filling_in_gives_up_no_passage_for_an_outage() {
+    let (world, model, worker) = world_with_model().await;
+    let doc_id = save(&world, "a.md", "A walrus").await;
+    world.feeder.drain_all().await.unwrap();
+    let failures = Mutex::new(VecDeque::from([ModelError::Status(503), ModelError::Status(429)]));
+    let flaky = Arc::new(Flaky { model: Arc::clone(&model), failures });
+    let filler = Filler::new(world.store.clone(), flaky, Arc::clone(&world.clock) as Arc<dyn Clock>);
+    let filled = filler.fill(|_| {}).await.unwrap();
+    assert_eq!((filled.documents, filled.passages), (1, 1));
+    settle(&world, &worker).await;
+    assert_eq!(near(&world, &model, "walrus").await, [doc_id]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn round_ends_also_when_it_holds_many_known_texts() {
+    let (world, model, worker) = world_with_model().await;
+    let words: Vec<String> = (0..128).map(|n| format!("word{n}")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let content = sections(&words);
+    save(&world, "first.md", &content).await;
+    settle(&world, &worker).await;
+    for n in 0..40 {
+        save(&world, &format!("{n}.md"), &content).await;
+    }
+    world.feeder.drain_all().await.unwrap();
+    let mut rounds = Vec::new();
+    filler(&world, &model).fill(|documents| rounds.push(documents)).await.unwrap();
+    assert_eq!((rounds, embedded(&model)), (vec![32, 8], 128));
 }

@@ -5,6 +5,7 @@ mod embedding;
 mod fair_runs;
 mod faulty;
 mod feeding;
+mod low_disk;
 mod pages;
 mod runs;
 mod scripted;

@@ -1,13 +1,16 @@
 //! Indexing runs: outcomes, deletions, outages, leases.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::{IndexRun, Withdrawal};
+use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats, SyncId};
 use uuid::Uuid;
 
+use crate::slow::SlowExtractor;
 use crate::world::World;
 
 const LEASE: Duration = Duration::from_secs(10);
@@ -221,6 +224,30 @@ async fn damaged_object_keeps_its_text_and_is_retried() {
         assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
     }
     world.blobs.corrupt.lock().unwrap().clear();
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats(), stats(1, 1, 1, 12));
+    worker.stop().await;
+}
+
+/// A lack of cores says nothing about the file: its text stays, and the next run tries again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn starved_file_keeps_its_text_and_is_retried() {
+    let mut world = World::new().await;
+    let (extractor, _begun, _ended) = SlowExtractor::new();
+    let extractor = Arc::new(extractor);
+    world.extractor = Arc::clone(&extractor) as _;
+    world.upload("a.txt", "alpha walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    let starved = || WorkError::Overloaded { retry_after: Duration::from_secs(8) };
+    extractor.refusals.lock().unwrap().extend([starved(), starved()]);
+    let run = world.wait(world.request_run(RunMode::Full).await).await;
+    let failed = RunStats { enumerated: 1, fetched: 1, failed: 1, bytes: 12, ..RunStats::default() };
+    assert_eq!((run.state, run.stats()), (RunState::Completed, failed));
+    let file = world.store.find_file(world.organization_id, world.key("a.txt")).await.unwrap().unwrap();
+    assert_eq!((file.outcome, file.processed_etag), (Some(FileOutcome::Failed), None));
+    assert!(file.reason.unwrap().starts_with("timed_out: "));
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.stats(), stats(1, 1, 1, 12));
     worker.stop().await;

@@ -1,6 +1,7 @@
 //! Test environment: one organization with a bucket, a docstore, an index and workers.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use admission::Compute;
@@ -30,6 +31,24 @@ pub struct World {
     pub extractor: Arc<dyn Extractor>,
     pub organization_id: OrganizationId,
     pub folder: Arc<tempfile::TempDir>,
+    pub disk: Arc<Disk>,
+}
+
+/// Disk that can be almost full.
+#[derive(Default)]
+pub struct Disk {
+    pub is_full: AtomicBool,
+    /// Number of questions if it is.
+    pub asked: AtomicU32,
+}
+
+impl Disk {
+    fn is_full(&self) -> bool {
+        let is_full = self.is_full.load(Ordering::SeqCst);
+        // Afterwards, so that whoever waits for a question knows its answer.
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        is_full
+    }
 }
 
 impl World {
@@ -47,7 +66,8 @@ impl World {
             Arc::clone(&clock) as Arc<dyn Clock>,
         ));
         let (blobs, extractor) = (Arc::default(), Arc::new(InProcess));
-        Self { store, clock, blobs, engine, feeder, extractor, organization_id, folder }
+        let disk = Arc::default();
+        Self { store, clock, blobs, engine, feeder, extractor, organization_id, folder, disk }
     }
 
     /// Returns the same world as another organization sees it.
@@ -61,11 +81,13 @@ impl World {
             extractor: Arc::clone(&self.extractor),
             organization_id: create_organization(&self.store, self.clock.now()).await,
             folder: Arc::clone(&self.folder),
+            disk: Arc::clone(&self.disk),
         }
     }
 
     /// Starts a runner and the feeder. Stop or kill them through the returned guard.
     pub fn worker(&self, lease: Duration, retry_timeout: Duration) -> Worker {
+        let disk = Arc::clone(&self.disk);
         let options = RunnerOptions {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             compute: Compute::interactive(2),
@@ -74,6 +96,7 @@ impl World {
             max_bytes_in_progress: 8 << 20,
             max_object_bytes: 1 << 20,
             temp_dir: self.folder.path().to_owned(),
+            is_full: Arc::new(move || disk.is_full()),
             lease,
             retry_timeout,
         };

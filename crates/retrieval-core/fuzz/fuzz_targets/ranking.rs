@@ -49,7 +49,7 @@ fuzz_target!(|search: Search| {
     let views: Vec<rerank::Document<'_>> = vectors
         .iter()
         .zip(&search.documents)
-        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at.map(model::Timestamp::from_millis) })
+        .map(|(terms, document)| rerank::Document { terms, published_at: document.published_at.map(model::Timestamp::from_millis), by_words: true })
         .collect();
     let statistics = CollectionStatistics {
         documents: search.collection,
@@ -68,6 +68,6 @@ fuzz_target!(|search: Search| {
     assert_eq!(vectors, stored);
     assert_eq!(all, rerank::score(&query, &views, &statistics));
     if let Some(damaged) = TermVector::from_bytes(&search.stored) {
-        rerank::score(&query, &[rerank::Document { terms: &damaged, published_at: None }], &statistics);
+        rerank::score(&query, &[rerank::Document { terms: &damaged, published_at: None, by_words: true }], &statistics);
     }
 });

@@ -4,7 +4,7 @@
 //! al., "UMass at TREC 2004") within the candidates. The weight of a term is the sum of its shares in the best
 //! candidates, weighted by their scores, times its rarity among the candidates of the same language: the commonest words of one
 //! language are rare among those of all. The collection frequency is only known for query terms; rarity among the candidates also
-//! removes terms that merely belong to the topic.
+//! removes terms that merely belong to the topic. Only candidates that were found by words count: others would make the topic rare.
 
 use super::matching::MatchedCandidate;
 use super::parameters::{FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
@@ -12,15 +12,16 @@ use super::score::Scorer;
 use crate::analysis::Language;
 use crate::bm25::{B, length_norm, saturation};
 
-/// Mixes the evidence of the expansion terms into `scores`. `languages` are those of the candidates.
+/// Mixes the evidence of the expansion terms into `scores`. `groups` are the languages of the candidates that were found by words,
+/// `None` for the others.
 pub(super) fn apply(
     scores: &mut [f64],
     matched: &[MatchedCandidate],
-    languages: &[Language],
+    groups: &[Option<Language>],
     vocabulary: usize,
     scorer: &Scorer,
 ) {
-    let expansion = expansion(scores, matched, languages, vocabulary);
+    let expansion = expansion(scores, matched, groups, vocabulary);
     let total: f64 = expansion.iter().map(|(weight, _)| weight).sum();
     if total <= 0.0 {
         return;
@@ -31,7 +32,8 @@ pub(super) fn apply(
         slots[*id] = index;
     }
     // Few candidates say little about the words of a subject.
-    let fraction = scorer.feedback() * (matched.len() as f64 / FEEDBACK_DOCUMENTS as f64).min(1.0);
+    let found = groups.iter().flatten().count();
+    let fraction = scorer.feedback() * (found as f64 / FEEDBACK_DOCUMENTS as f64).min(1.0);
     let unit = scorer.matched_weight();
     let mut counts = vec![0.0; expansion.len()];
     for (score, candidate) in scores.iter_mut().zip(matched) {
@@ -53,22 +55,24 @@ pub(super) fn apply(
 fn expansion(
     scores: &[f64],
     matched: &[MatchedCandidate],
-    languages: &[Language],
+    groups: &[Option<Language>],
     vocabulary: usize,
 ) -> Vec<(f64, usize)> {
-    let mut best: Vec<usize> = (0..matched.len()).filter(|index| scores[*index] > 0.0).collect();
+    let is_source = |index: &usize| groups[*index].is_some() && scores[*index] > 0.0;
+    let mut best: Vec<usize> = (0..matched.len()).filter(is_source).collect();
     best.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     best.truncate(FEEDBACK_DOCUMENTS);
     let Some(highest) = best.first().map(|index| scores[*index]) else { return Vec::new() };
 
-    let rarity = Rarity::of(matched, languages, vocabulary);
+    let rarities = Rarity::by_language(matched, groups, vocabulary);
     let (mut weights, mut support) = (vec![0.0; vocabulary], vec![0_u32; vocabulary]);
     let mut seen_in = vec![usize::MAX; vocabulary];
     for index in best {
         let influence = ((scores[index] / highest - 1.0) * FEEDBACK_SHARPNESS).exp();
         let share = influence / matched[index].ids.len().max(1) as f64;
+        let Some(rarity) = rarities.iter().find(|rarity| Some(rarity.language) == groups[index]) else { continue };
         for id in matched[index].ids.iter().map(|id| *id as usize) {
-            weights[id] += share * rarity.of_term(languages[index], id);
+            weights[id] += share * rarity.of_term(id);
             if seen_in[id] != index {
                 seen_in[id] = index;
                 support[id] += 1;
@@ -83,19 +87,29 @@ fn expansion(
     terms
 }
 
-/// Numbers of the candidates that contain each term, by language.
-struct Rarity(Vec<(Language, u32, Vec<u32>)>);
+/// Rarity of terms among the candidates of one language.
+struct Rarity {
+    language: Language,
+    candidates: u32,
+    /// Number of these candidates that contain each term.
+    frequency: Vec<u32>,
+    /// Rarity by frequency: a term is looked up for each of its occurrences.
+    by_frequency: Vec<f64>,
+}
 
 impl Rarity {
-    fn of(matched: &[MatchedCandidate], languages: &[Language], vocabulary: usize) -> Self {
-        let mut groups: Vec<(Language, u32, Vec<u32>)> = Vec::new();
+    fn by_language(matched: &[MatchedCandidate], groups: &[Option<Language>], vocabulary: usize) -> Vec<Self> {
+        let mut rarities: Vec<Self> = Vec::new();
         let mut seen_in = vec![usize::MAX; vocabulary];
-        for (index, (candidate, language)) in matched.iter().zip(languages).enumerate() {
-            let group = groups.iter().position(|(known, ..)| known == language).unwrap_or_else(|| {
-                groups.push((*language, 0, vec![0; vocabulary]));
-                groups.len() - 1
+        for (index, (candidate, language)) in matched.iter().zip(groups).enumerate() {
+            let Some(language) = *language else { continue };
+            let known = rarities.iter().position(|rarity| rarity.language == language);
+            let at = known.unwrap_or_else(|| {
+                let frequency = vec![0; vocabulary];
+                rarities.push(Self { language, candidates: 0, frequency, by_frequency: Vec::new() });
+                rarities.len() - 1
             });
-            let (_, candidates, frequency) = &mut groups[group];
+            let Self { candidates, frequency, .. } = &mut rarities[at];
             *candidates += 1;
             for id in candidate.ids.iter().map(|id| *id as usize) {
                 if seen_in[id] != index {
@@ -104,14 +118,15 @@ impl Rarity {
                 }
             }
         }
-        Self(groups)
+        for Self { candidates, by_frequency, .. } in &mut rarities {
+            let count = f64::from(*candidates);
+            let of = |frequency: u32| ((count + 1.0) / (f64::from(frequency) + 0.5)).ln().max(0.0);
+            *by_frequency = (0..=*candidates).map(of).collect();
+        }
+        rarities
     }
 
-    /// Returns the rarity of a term among the candidates of a language.
-    fn of_term(&self, language: Language, id: usize) -> f64 {
-        let group = self.0.iter().find(|(known, ..)| *known == language);
-        group.map_or(0.0, |(_, candidates, frequency)| {
-            ((f64::from(*candidates) + 1.0) / (f64::from(frequency[id]) + 0.5)).ln().max(0.0)
-        })
+    fn of_term(&self, id: usize) -> f64 {
+        self.by_frequency[self.frequency[id] as usize]
     }
 }

@@ -47,6 +47,8 @@ pub const READ_BYTES: usize = 2 * 1024 * 1024;
 pub struct Document<'a> {
     pub terms: &'a TermVector,
     pub published_at: Option<Timestamp>,
+    /// True if the first stage found it by words. The others are scored too, but do not affect the scores of these.
+    pub by_words: bool,
 }
 
 /// Query that documents are scored for.
@@ -85,17 +87,18 @@ pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
 /// collection that contains them, with the document frequencies of the query's terms as
 /// [`crate::analysis::analyze_query`] returns them; missing ones are estimated from the documents.
 pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &CollectionStatistics) -> Vec<Evidence> {
-    let matcher = QueryMatcher::new(query.text, &languages_by_frequency(documents));
+    let groups = groups(documents);
+    let matcher = QueryMatcher::new(query.text, &languages_by_frequency(&groups));
     let mut vocabulary = Vocabulary::new(&matcher);
     let limit = reading_limit(documents.iter().map(|document| document.terms.content_bytes()));
     let matched: Vec<MatchedCandidate> =
         documents.iter().map(|document| matching::match_candidate(document.terms, limit, &mut vocabulary)).collect();
 
-    let mut scorer = Scorer::new(&matcher, &matched, statistics);
+    let found: Vec<bool> = groups.iter().map(Option::is_some).collect();
+    let mut scorer = Scorer::new(&matcher, &matched, &found, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
         matched.iter().map(|candidate| scorer.score(candidate)).unzip();
-    let languages: Vec<Language> = documents.iter().map(language_of).collect();
-    feedback::apply(&mut scores, &matched, &languages, vocabulary.len(), &scorer);
+    feedback::apply(&mut scores, &matched, &groups, vocabulary.len(), &scorer);
     if let Some(recency) = Recency::of(&matcher, query.now) {
         for (score, document) in scores.iter_mut().zip(documents) {
             *score *= recency.factor(document.published_at);
@@ -115,7 +118,8 @@ pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &Collect
 pub(crate) fn passages_of_one(matcher: &QueryMatcher, document: &DocumentText<'_>) -> Vec<usize> {
     let vector = TermVector::of(document, usize::MAX, &mut Analyzers::default());
     let matched = matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(matcher)).into_passages();
-    let mut scorer = Scorer::new(matcher, &matched, &CollectionStatistics::default());
+    let found = vec![true; matched.len()];
+    let mut scorer = Scorer::new(matcher, &matched, &found, &CollectionStatistics::default());
     let scores: Vec<f64> = matched.iter().map(|candidate| scorer.score(candidate).0).collect();
     matching_passages(&scores)
 }
@@ -125,13 +129,20 @@ fn language_of(document: &Document<'_>) -> Language {
     document.terms.language.unwrap_or(Language::English)
 }
 
-/// Returns the languages of the documents, the most common first. Documents of unknown language count as English.
-fn languages_by_frequency(documents: &[Document<'_>]) -> Vec<Language> {
+/// Returns the languages of the documents that were found by words, of all if none was.
+fn groups(documents: &[Document<'_>]) -> Vec<Option<Language>> {
+    let is_any_found = documents.iter().any(|document| document.by_words);
+    let group = |document: &Document<'_>| (document.by_words || !is_any_found).then(|| language_of(document));
+    documents.iter().map(group).collect()
+}
+
+/// Returns the languages, the most common first.
+fn languages_by_frequency(groups: &[Option<Language>]) -> Vec<Language> {
     let mut counts: Vec<(Language, usize)> = Vec::new();
-    for language in documents.iter().map(language_of) {
-        match counts.iter_mut().find(|(known, _)| *known == language) {
+    for language in groups.iter().flatten() {
+        match counts.iter_mut().find(|(known, _)| known == language) {
             Some((_, count)) => *count += 1,
-            None => counts.push((language, 1)),
+            None => counts.push((*language, 1)),
         }
     }
     // Stable: equally common languages stay in the order of their first documents.

@@ -23,7 +23,14 @@ pub(super) struct Scorer {
 }
 
 impl Scorer {
-    pub fn new(matcher: &QueryMatcher, matched: &[MatchedCandidate], statistics: &CollectionStatistics) -> Self {
+    /// `found` tells which candidates were found by words: average lengths are those of these.
+    pub fn new(
+        matcher: &QueryMatcher,
+        matched: &[MatchedCandidate],
+        found: &[bool],
+        statistics: &CollectionStatistics,
+    ) -> Self {
+        let typical = || matched.iter().zip(found).filter(|(_, found)| **found).map(|(candidate, _)| candidate);
         let terms = matcher.terms.len();
         let mean = |lengths: &mut dyn Iterator<Item = usize>| {
             let (total, count) = lengths.fold((0, 0), |(total, count), length| (total + length, count + 1));
@@ -32,9 +39,9 @@ impl Scorer {
         let body_length = if statistics.average_length >= 1.0 {
             statistics.average_length
         } else {
-            mean(&mut matched.iter().map(|candidate| candidate.body.length))
+            mean(&mut typical().map(|candidate| candidate.body.length))
         };
-        let passages = matched.iter().flat_map(|candidate| &candidate.passages);
+        let passages = typical().flat_map(|candidate| &candidate.passages);
         let matching = count_candidates(matcher.terms.len(), matched);
         let weights = weights(matcher, &matching, matched.len(), statistics);
         Self {
@@ -45,8 +52,8 @@ impl Scorer {
                 .map(|(_, weight)| weight)
                 .sum(),
             weights,
-            title_length: mean(&mut matched.iter().map(|candidate| candidate.title.length)),
-            headings_length: mean(&mut matched.iter().map(|candidate| candidate.headings.length)),
+            title_length: mean(&mut typical().map(|candidate| candidate.title.length)),
+            headings_length: mean(&mut typical().map(|candidate| candidate.headings.length)),
             body_length,
             // Passages are compared with whole documents: being shorter than most does not make one more relevant.
             passage_length: mean(&mut passages.map(|passage| passage.length)).max(body_length),

@@ -61,7 +61,8 @@ fn vectors() -> impl Strategy<Value = TermVector> {
 
 /// Ranks the vectors, which panics if an index in them is out of range.
 fn rank(vectors: &[&TermVector]) -> Vec<Evidence> {
-    let documents: Vec<Document<'_>> = vectors.iter().map(|terms| Document { terms, published_at: None }).collect();
+    let documents: Vec<Document<'_>> =
+        vectors.iter().map(|terms| Document { terms, published_at: None, by_words: true }).collect();
     let query = Query { text: "blue pumps creme brulee 東京 parse url flüssig item", now: None };
     score(&query, &documents, &CollectionStatistics::default())
 }

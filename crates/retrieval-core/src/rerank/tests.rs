@@ -31,7 +31,7 @@ fn vectors(documents: &[Text]) -> Vec<TermVector> {
 
 fn evidence_by(query: &Query<'_>, documents: &[Text], statistics: &CollectionStatistics) -> Vec<Evidence> {
     let vectors = vectors(documents);
-    let view = |(document, terms): (&Text, _)| Document { terms, published_at: document.published_at };
+    let view = |(document, terms): (&Text, _)| Document { terms, published_at: document.published_at, by_words: true };
     let views: Vec<Document<'_>> = documents.iter().zip(&vectors).map(view).collect();
     score(query, &views, statistics)
 }
@@ -132,6 +132,30 @@ fn function_words_of_a_second_language_expand_nothing() {
     documents.push(german("Siemens und der Vorstand und die Zahlen und der Plan und die Bank und der Rat der Stadt."));
     let all = evidence(&query("siemens turbine"), &documents);
     assert!(all[good].score > 1.3 * all[weak].score, "{} {}", all[good].score, all[weak].score);
+}
+
+#[test]
+fn documents_found_by_meaning_alone_do_not_affect_the_others() {
+    let about = |subject: &str| format!("The pump has a {subject}. A {subject} of a pump needs grease and care.");
+    let mut documents: Vec<Text> =
+        ["bearing", "valve", "seal", "rotor"].map(|subject| document("Pump", &about(subject))).into();
+    let other = |number: usize| {
+        let text = "Roses and tulips in a garden need care, much light and a valve for water. ".repeat(number + 1);
+        Text { language: Some("de"), ..document("A garden of many flowers", &text) }
+    };
+    let scores = |documents: &[Text], by_words: usize| {
+        let vectors = vectors(documents);
+        let view = |(index, terms)| Document { terms, published_at: None, by_words: index < by_words };
+        let views: Vec<Document<'_>> = vectors.iter().enumerate().map(view).collect();
+        let document_frequency = [("pump", 20), ("valv", 20)].map(|(stem, count)| (stem.to_owned(), count)).into();
+        let statistics = CollectionStatistics { documents: 1_000, average_length: 15.0, document_frequency };
+        let evidence = score(&query("pump valve"), &views, &statistics);
+        evidence.into_iter().take(4).map(|evidence| evidence.score).collect::<Vec<_>>()
+    };
+    let alone = scores(&documents, 4);
+    documents.extend((0..6).map(other));
+    assert!(alone[1] > alone[0] && alone != scores(&documents, documents.len()), "{alone:?}");
+    assert_eq!(scores(&documents, 4), alone);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod checks;
 mod clock;
 mod guard;
 mod probe;
+mod public_url;
 mod report;
 
 use std::future::Future;
@@ -25,10 +26,21 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A check failed.
 pub async fn run(settings: &Settings, json: bool) -> anyhow::Result<()> {
     let findings = all(settings).await;
-    report::print(&findings, json || !std::io::stdout().is_terminal());
+    print(&findings, json);
     let failed: Vec<&str> =
         findings.iter().filter(|finding| finding.status == Status::Fail).map(|finding| finding.check).collect();
     if failed.is_empty() { Ok(()) } else { bail!("failed checks: {}", failed.join(", ")) }
+}
+
+/// Prints the errors of settings with which no check is possible.
+pub fn report_settings(errors: &[anyhow::Error], json: bool) {
+    let hint = "correct the settings and check again: docs/configuration.md lists every key";
+    let finding = |error: &anyhow::Error| Finding::fail("settings", format!("{error:#}"), hint);
+    print(&errors.iter().map(finding).collect::<Vec<_>>(), json);
+}
+
+fn print(findings: &[Finding], json: bool) {
+    report::print(findings, json || !std::io::stdout().is_terminal());
 }
 
 async fn all(settings: &Settings) -> Vec<Finding> {
@@ -50,6 +62,7 @@ async fn all(settings: &Settings) -> Vec<Finding> {
     findings.push(checks::free_space(settings));
     findings.push(checks::connections(settings));
     findings.push(checks::certificate(settings));
+    findings.extend(public_url::check(settings).await);
     findings.push(checks::backup(settings));
     findings.extend(checks::warnings(settings));
     match failed_backend(&findings) {

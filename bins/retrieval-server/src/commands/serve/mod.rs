@@ -25,6 +25,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage, OpenedIndex};
+use crate::readiness::Readiness;
 use crate::rendering::Browser;
 use crate::role::Role;
 use crate::{actor, banner, certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
@@ -132,6 +133,13 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     if let Some(tls) = &tls {
         let (tls, stop) = (Arc::clone(tls), stop.clone());
         tasks.push(supervisor.spawn("certificates", move || certificates::watch(Arc::clone(&tls), stop.clone())));
+    }
+    let readiness = Arc::new(Readiness::new(&app, settings.data_dir.clone()));
+    // Before the first scrape.
+    readiness.measure().await;
+    {
+        let stop = stop.clone();
+        tasks.push(supervisor.spawn("readiness", move || Arc::clone(&readiness).watch(stop.clone())));
     }
     let http_options = http_options(&settings, &plan, metrics, tls);
     let mut servers = http_actix::serve(Arc::clone(&app), research, limiter, &http_options, listeners)?;
@@ -254,11 +262,18 @@ async fn first_start(
 struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
+    /// Not received here: `certificates` reacts to SIGHUP, if there are any. Without a listener it would end the
+    /// process at once.
+    _hangup: Signal,
 }
 
 impl StopSignals {
     fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            _hangup: signal(SignalKind::hangup())?,
+        })
     }
 
     async fn received(&mut self) {

@@ -140,6 +140,9 @@ fn settings_name_the_services_and_their_ports() {
     assert_eq!(upstreams, expected.iter().map(String::as_str).collect());
     assert!(caddy.contains(&format!("health_port {}", settings.operations.bind.port())));
     assert!(caddy.contains("health_uri /readyz"));
+    // The console uploads from the origin of the API.
+    let permitted = format!("header >Access-Control-Allow-Origin {}", settings.server.public_url);
+    assert!(caddy.lines().any(|line| line.trim() == permitted), "{permitted}");
 }
 
 #[test]

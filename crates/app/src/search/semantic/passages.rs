@@ -23,7 +23,8 @@ const STEP: usize = 16;
 const EMBEDDED_BYTES: usize = 2 << 20;
 
 impl App {
-    /// Orders the passages of the wanted candidates by words and by meaning. Candidates without vectors keep their order.
+    /// Orders the passages of the wanted candidates by words and by meaning. Candidates without vectors keep their order, and so do those
+    /// with words of the query where the model has no weight.
     ///
     /// # Errors
     /// Those of a computation. A failure of the docstore costs the search these vectors only.
@@ -35,7 +36,10 @@ impl App {
     ) -> Result<()> {
         let Some(semantic) = &self.semantic else { return Ok(()) };
         let Some(Some(query)) = search.vector.get() else { return Ok(()) };
-        let near = candidates.iter().filter(|candidate| candidate.cosine().is_some() && is_wanted(candidate));
+        let counts = |candidate: &&Candidate| {
+            candidate.cosine().is_some() && (candidate.meaning > 0.0 || !candidate.is_match) && is_wanted(candidate)
+        };
+        let near = candidates.iter().filter(counts);
         let near: Vec<&RankedDocument> = near.map(|candidate| candidate.document.as_ref()).collect();
         let mut nearest: HashMap<CaptureId, Vec<usize>> = HashMap::with_capacity(near.len());
         for step in near.chunks(STEP) {

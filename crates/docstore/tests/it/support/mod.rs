@@ -6,6 +6,7 @@ mod rows;
 mod run;
 
 pub use database::{Database, Place};
+pub use postgres::connect;
 pub use rows::{
     NOW, at, audit_entry, divided, documents_in, new_organization, new_research, new_webhook, organization, page,
     run_event, workspace_document,

@@ -72,19 +72,20 @@ async fn server(settings: &Settings) -> Option<String> {
     // A certificate is not made for an address.
     let local = (!settings.has_tls()).then(|| format!("http://{local}"));
     for base in local.into_iter().chain([settings.server.public_url.clone()]) {
-        if is_ours(&base).await {
+        if is_ours(&base).await.unwrap_or(false) {
             return Some(base);
         }
     }
     None
 }
 
-async fn is_ours(base: &str) -> bool {
-    let Ok(client) = http_client() else { return false };
-    let Ok(response) = client.get(format!("{base}/")).header("Accept", "application/json").send().await else {
-        return false;
-    };
-    response.json::<serde_json::Value>().await.is_ok_and(|links| links["name"] == SERVICE)
+/// Returns true if this service answers at a base URL.
+///
+/// # Errors
+/// Nobody answers, or with a certificate that is not valid.
+pub async fn is_ours(base: &str) -> anyhow::Result<bool> {
+    let response = http_client()?.get(format!("{base}/")).header("Accept", "application/json").send().await?;
+    Ok(response.json::<serde_json::Value>().await.is_ok_and(|links| links["name"] == SERVICE))
 }
 
 async fn probe(settings: &Settings, base: &str) -> anyhow::Result<Vec<Finding>> {
