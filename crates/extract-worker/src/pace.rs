@@ -30,7 +30,7 @@ struct Taken {
     still: Duration,
 }
 
-/// What the time that a document has taken means.
+/// Meaning of the time that a document has taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pace {
     Quick,
