@@ -75,7 +75,7 @@ async fn content_that_is_divided_later_has_the_same_terms() {
     // Names of equal words, which are searched beside the text.
     let divided = file(&world, "pump log.md", &content, None);
     assert!(divided.capture.parts.is_some());
-    let mut whole = file(&world, "pump-log.md", &content, None);
+    let mut whole = file(&world, "Pump log.md", &content, None);
     whole.capture.content = Arc::unwrap_or_clone(whole.parts.take().unwrap().content);
     whole.capture.parts = None;
     let doc_ids = save(&world, vec![divided, whole]).await;
