@@ -7,12 +7,8 @@ use fetcher::FetchedPage;
 use file_types::{ContentType, FileKind};
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{Collection, IndexName, OrganizationId, Timestamp};
-use uuid::Uuid;
 
 use crate::address::Address;
-
-/// Organization of crawled pages, which belong to none.
-pub const NOBODY: OrganizationId = OrganizationId(Uuid::nil());
 
 /// Extracts the text of a page.
 ///
@@ -25,7 +21,7 @@ pub async fn extract(extractor: &dyn Extractor, page: &FetchedPage) -> Result<Ex
         ..ExtractRequest::new(page.kind, file_name(page))
     };
     let turn = Turn {
-        organization_id: NOBODY,
+        organization_id: OrganizationId::NOBODY,
         lane: Lane::Runs,
         compartment: Compartment::new(IndexName::Web.as_str()),
         time_limit: None,

@@ -9,7 +9,7 @@ use extract_worker::{Extractor, WorkError};
 use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
 use file_types::FileKind;
 use ingest::scripted::{RenderTurn, Scripted, says_more};
-use model::{CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+use model::{CrawlUrlKind, CrawlUrlState, DocId, OrganizationId, Timestamp};
 use tokio::sync::Semaphore;
 use url::Url;
 
@@ -240,7 +240,7 @@ impl Visitor {
         page: &FetchedPage,
         extracted: &Extracted,
     ) -> Result<Option<(FetchedPage, Extracted)>, Trouble> {
-        let turn = RenderTurn { organization_id: document::NOBODY, is_patient: true };
+        let turn = RenderTurn { organization_id: OrganizationId::NOBODY, is_patient: true };
         let rendered = self.scripted.render(turn, page, &extracted.markdown).await;
         let Some(rendered) = rendered.map_err(|_| Trouble::Busy)? else { return Ok(None) };
         match self.extract(&rendered).await {

@@ -111,7 +111,7 @@ impl Plan {
         let counted: Vec<_> = self.unknown_values.queries().iter().filter_map(|query| answers.get(query)).collect();
         let unknown_values = self.unknown_values.count(&counted);
         let statistics = self.terms.into_statistics(scope.documents, scope.average_length);
-        FirstStageResponse { hits, total, unknown_values, statistics }
+        FirstStageResponse { hits, snapshot: None, total, unknown_values, statistics }
     }
 }
 

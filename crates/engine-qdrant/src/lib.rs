@@ -135,7 +135,7 @@ impl SearchEngine for QdrantEngine {
         let found = search::search(&self.nodes, &alias, request, &terms, &scope).await?;
         let Matches { hits, total, unknown_values } = found;
         let statistics = terms.into_statistics(scope.documents, scope.average_length);
-        Ok(FirstStageResponse { hits, total, unknown_values, statistics })
+        Ok(FirstStageResponse { hits, snapshot: None, total, unknown_values, statistics })
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {

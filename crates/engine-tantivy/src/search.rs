@@ -6,7 +6,7 @@
 //! than an embedded one.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageRequest, FirstStageResponse, UnknownValues};
+use engine::{FirstStageRequest, FirstStageResponse, Snapshot, UnknownValues};
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
@@ -69,7 +69,8 @@ pub fn first_stage(
     }
     let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
     let Counts { total, unknown_values } = counts;
-    Ok(FirstStageResponse { hits: hits.into_hits(), total, unknown_values, statistics })
+    let snapshot = Some(Snapshot(searcher.generation().generation_id()));
+    Ok(FirstStageResponse { hits: hits.into_hits(), snapshot, total, unknown_values, statistics })
 }
 
 /// Numbers of documents of all segments.

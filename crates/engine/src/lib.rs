@@ -14,7 +14,7 @@ pub mod tokens;
 
 pub use change::{Change, IndexDocument, last_changes};
 pub use error::{EngineError, EngineErrorKind};
-pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, UnknownValues};
+pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, Snapshot, UnknownValues};
 pub use semantic::{DocumentVectors, SemanticHit, SemanticRequest, VectorKind};
 
 use async_trait::async_trait;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -13,7 +14,7 @@ use crate::indexing::{Site, TermSink, domain_suffixes, index_terms, languages_by
 use crate::search_terms::SearchTerms;
 use crate::{
     Change, EngineError, Filters, FirstStageRequest, FirstStageResponse, Hit, IndexDocument, SearchEngine, SemanticHit,
-    SemanticRequest, UnknownValues,
+    SemanticRequest, Snapshot, UnknownValues,
 };
 
 /// Search engine that scans every document.
@@ -21,6 +22,8 @@ use crate::{
 pub struct MemoryEngine {
     indexes: Mutex<HashMap<IndexName, BTreeMap<DocId, Entry>>>,
     generations: Mutex<HashMap<IndexName, Generation>>,
+    /// Number of changes of all indexes. Changes under the lock of the indexes.
+    changes: AtomicU64,
 }
 
 struct Entry {
@@ -154,7 +157,8 @@ impl SearchEngine for MemoryEngine {
         hits.truncate(request.limit.max(1));
         let average_length = mean(collection.iter().map(|entry| entry.body_words).sum());
         let statistics = terms.into_statistics(documents, average_length);
-        Ok(FirstStageResponse { hits, total, unknown_values, statistics })
+        let snapshot = Some(Snapshot(self.changes.load(Ordering::Relaxed)));
+        Ok(FirstStageResponse { hits, snapshot, total, unknown_values, statistics })
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
@@ -178,6 +182,7 @@ impl SearchEngine for MemoryEngine {
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
         let mut indexes = self.lock();
+        self.changes.fetch_add(1, Ordering::Relaxed);
         let index = indexes.entry(index).or_default();
         for change in changes {
             match change {
@@ -189,7 +194,9 @@ impl SearchEngine for MemoryEngine {
     }
 
     async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
-        self.lock().remove(&index);
+        let mut indexes = self.lock();
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        indexes.remove(&index);
         Ok(())
     }
 

@@ -63,9 +63,15 @@ impl AddAssign for UnknownValues {
     }
 }
 
+/// State of the index of a collection. Searches of one process with equal snapshots saw the same documents.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Snapshot(pub u64);
+
 #[derive(Clone, Debug, Default)]
 pub struct FirstStageResponse {
     pub hits: Vec<Hit>,
+    /// State of the index that was searched. `None` if other processes may change it unnoticed.
+    pub snapshot: Option<Snapshot>,
     /// Number of matching documents, exact or a close estimate, depending on the engine.
     pub total: u64,
     /// Matching documents that the filters removed only for lack of a value.

@@ -2,12 +2,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::OrganizationId;
 use tokio::net::TcpStream;
 use url::Host;
 
 use crate::error::{FetchError, OptionsError, TimeoutStage};
 use crate::guard::AddressGuard;
-use crate::on_behalf;
 use crate::options::FetcherOptions;
 use crate::resolver::{GuardedResolver, Resolver, SystemResolver};
 use crate::targets::{Target, TargetPolicy};
@@ -57,7 +57,7 @@ impl Connector {
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
             Some(Host::Domain(name)) => {
-                let found = self.resolver.permitted(name, on_behalf::nobody()).await;
+                let found = self.resolver.permitted(name, OrganizationId::NOBODY).await;
                 found.map_err(|error| FetchError::from(&error))?
             }
             None => return Err(FetchError::InvalidUrl { reason: "has no host" }),

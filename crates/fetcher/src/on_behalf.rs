@@ -11,12 +11,7 @@ pub(crate) fn of<F: Future>(organization: OrganizationId, work: F) -> impl Futur
     ORGANIZATION.scope(organization, work)
 }
 
-/// Returns the organization for which the current task works; [`nobody`] outside of [`of`].
+/// Returns the organization for which the current task works; [`OrganizationId::NOBODY`] outside of [`of`].
 pub(crate) fn organization() -> OrganizationId {
-    ORGANIZATION.try_with(|organization| *organization).unwrap_or_else(|_| nobody())
-}
-
-/// Returns the identity of work without an organization, such as crawls. It has a share of its own, like an organization.
-pub(crate) fn nobody() -> OrganizationId {
-    OrganizationId(Default::default())
+    ORGANIZATION.try_with(|organization| *organization).unwrap_or(OrganizationId::NOBODY)
 }

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use model::OrganizationId;
-use uuid::Uuid;
 
 use crate::exchange::Exchange;
 
@@ -20,9 +19,6 @@ const LARGE: usize = 64 << 10;
 /// Bytes that are compressed at a time: about 5 ms, after which others have their turn.
 const STEP: usize = 512 << 10;
 
-/// Clients without a credential share what an organization has.
-const NOBODY: OrganizationId = OrganizationId(Uuid::nil());
-
 /// Compresses the body if the client accepts gzip and the body is large enough.
 pub(crate) async fn gzip_if_asked(request: &HttpRequest, body: &Bytes) -> Option<Vec<u8>> {
     if !is_asked(request, body) {
@@ -32,7 +28,7 @@ pub(crate) async fn gzip_if_asked(request: &HttpRequest, body: &Bytes) -> Option
         return compress(encoder(body), body)?.finish().ok();
     }
     let app = request.app_data::<web::Data<App>>()?;
-    let organization = Exchange::of(request).organization().unwrap_or(NOBODY);
+    let organization = Exchange::of(request).organization().unwrap_or(OrganizationId::NOBODY);
     gzip_in_turns(app, organization, body).await
 }
 

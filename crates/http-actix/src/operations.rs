@@ -4,7 +4,7 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header::CONTENT_TYPE};
 use actix_web::{App, Error, HttpRequest, HttpResponse, Resource, web};
-use app::readiness::DependencyState;
+use app::readiness::{DependencyState, is_ready};
 use app::supervisor::{Phase, TaskState};
 use serde::Serialize;
 use uuid::Uuid;
@@ -114,8 +114,7 @@ impl From<TaskState> for Task {
 async fn readiness(request: HttpRequest, state: web::Data<State>) -> HttpResponse {
     let request_id = Exchange::of(&request).request_id;
     let reply = caught(state.app.readiness()).await.and_then(|dependencies| {
-        let ready = dependencies.iter().all(|dependency| dependency.up || !dependency.required);
-        let (code, status) = match ready {
+        let (code, status) = match is_ready(&dependencies) {
             // Load balancers must send requests elsewhere while the last ones are answered.
             _ if state.stopping.is_cancelled() => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             true => (StatusCode::OK, "ready"),

@@ -73,3 +73,8 @@ id! {
     /// A state of a search index: random, and renewed with every batch of changes.
     Generation;
 }
+
+impl OrganizationId {
+    /// Stands for all work that no organization asked for, such as crawls and requests without a key. It has the share of one organization.
+    pub const NOBODY: Self = Self(Uuid::nil());
+}

@@ -137,6 +137,10 @@ struct Search<'a> {
     /// Vector of the query; `None` if there is none.
     vector: OnceCell<Option<Arc<QuantizedVector>>>,
     lacks_semantic: AtomicBool,
+    /// True if cached documents need not be looked up while the index is unchanged.
+    trusts_cache: AtomicBool,
+    /// True if there were such documents.
+    has_trusted_cache: AtomicBool,
 }
 
 impl Search<'_> {
@@ -239,6 +243,9 @@ impl App {
             unavailable_providers: Mutex::default(),
             vector: OnceCell::new(),
             lacks_semantic: AtomicBool::new(false),
+            // Otherwise a removed document would cost a second search of the providers.
+            trusts_cache: AtomicBool::new(self.web.is_empty()),
+            has_trusted_cache: AtomicBool::new(false),
         };
         let paying = self.charge_search(viewer, search_id, research_id);
         let finding = self.find(engine.as_deref(), &search, &collections);
@@ -275,6 +282,29 @@ impl App {
         search: &Search<'_>,
         collections: &[Collection],
     ) -> Result<Found> {
+        let mut found = self.find_best(engine, search, collections).await?;
+        // Others take the places of documents that were removed since the index last changed.
+        if search.has_trusted_cache.load(Ordering::Relaxed)
+            && Stage::Load.try_measure(self.load_best(search, &mut found.best)).await? > 0
+        {
+            search.trusts_cache.store(false, Ordering::Relaxed);
+            found = self.find_best(engine, search, collections).await?;
+        }
+        if search.request.detail > Detail::Ids {
+            // Those that a model read have theirs.
+            let is_open = |candidate: &Candidate| candidate.nearest.is_empty();
+            Stage::Passages.try_measure(self.choose_passages(search, &mut found.best, is_open)).await?;
+        }
+        Ok(found)
+    }
+
+    /// Finds the best documents, by cached terms as far as there are any.
+    async fn find_best(
+        &self,
+        engine: Option<&dyn SearchEngine>,
+        search: &Search<'_>,
+        collections: &[Collection],
+    ) -> Result<Found> {
         let mut watch = Stopwatch::start();
         let indexes = collections.iter().map(|collection| collection.index());
         let (lists, generations) = futures_util::join!(
@@ -291,11 +321,6 @@ impl App {
         let empty_indexes = lists.iter().filter(is_empty).map(|list| list.collection.index()).collect();
         let (mut best, order) = self.rank(search, lists).await?;
         self.store_snippets(search, &mut best).await;
-        if search.request.detail > Detail::Ids {
-            // Those that a model read have theirs.
-            let is_open = |candidate: &Candidate| candidate.nearest.is_empty();
-            Stage::Passages.try_measure(self.choose_passages(search, &mut best, is_open)).await?;
-        }
         tracing::debug!(?retrieved, ranked = ?watch.lap(), read_bytes = search.read_bytes(), "found");
         Ok(Found { best, order, generations, workspace_total, filtered_results, unknown_values, empty_indexes })
     }

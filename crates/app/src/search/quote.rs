@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use admission::Permit;
 use docstore::{Capture, Document, LoadedDocument, PartMap, WantedParts};
-use model::{CaptureId, Collection, DocId};
+use model::{CaptureId, Collection};
 use retrieval_core::sections::{Buckets, SectionQuery};
 
 use super::candidate::Candidate;
@@ -37,18 +37,15 @@ struct Plan {
 }
 
 impl App {
-    /// Reads the text to quote from, of the candidates that are still stored. Returns a permit for it.
+    /// Reads the text to quote from. Returns a permit for it.
     pub(super) async fn read_quotes(
         &self,
         search: &Search<'_>,
-        best: Vec<Candidate>,
+        mut best: Vec<Candidate>,
     ) -> Result<(Vec<QuoteSource>, Option<Permit>)> {
-        let mut loaded = self.load_missing(search, &best).await?;
+        self.load_best(search, &mut best).await?;
         let candidates = best.into_iter().filter_map(|mut candidate| {
-            let loaded = match candidate.loaded.take() {
-                Some(loaded) => *loaded,
-                None => loaded.remove(&candidate.document.doc_id())?,
-            };
+            let loaded = *candidate.loaded.take()?;
             Some((candidate, loaded))
         });
         let candidates: Vec<(Candidate, LoadedDocument)> = candidates.collect();
@@ -102,8 +99,9 @@ impl App {
         Ok((sources.collect(), permit))
     }
 
-    /// Reads the documents of those candidates that were ranked by cached terms.
-    async fn load_missing(&self, search: &Search<'_>, best: &[Candidate]) -> Result<HashMap<DocId, LoadedDocument>> {
+    /// Reads the documents of those candidates that were ranked by cached terms. Returns the number of those that are no longer
+    /// stored, which it removes.
+    pub(super) async fn load_best(&self, search: &Search<'_>, best: &mut Vec<Candidate>) -> Result<usize> {
         let load = |collection: Collection| {
             let missing = best.iter().filter(|one| one.loaded.is_none() && one.collection == collection);
             self.load_by_id(search, collection, missing.map(|one| one.document.doc_id()).collect())
@@ -111,7 +109,12 @@ impl App {
         let own = Collection::Workspace(search.organization_id);
         let (mut loaded, workspace) = futures_util::try_join!(load(Collection::Web), load(own))?;
         loaded.extend(workspace);
-        Ok(loaded)
+        for candidate in best.iter_mut().filter(|candidate| candidate.loaded.is_none()) {
+            candidate.loaded = loaded.remove(&candidate.document.doc_id()).map(Box::new);
+        }
+        let found = best.len();
+        best.retain(|candidate| candidate.loaded.is_some());
+        Ok(found - best.len())
     }
 
     /// Chooses the parts of long contents to quote from: those with the best passages of ranking, or those with the nearest

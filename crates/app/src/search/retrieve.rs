@@ -15,8 +15,8 @@ use retrieval_core::site::Site;
 use super::candidate::{Candidate, CandidateList, Trace, place};
 use super::semantic::Nearest;
 use super::stage::Stage;
-use super::stored_terms::StoredTerms;
-use super::vectors::{self, RankedDocument, VectorCache, bytes_to_read, content_bytes};
+use super::stored_terms::{CachedTerms, StoredTerms};
+use super::vectors::{self, Confirmation, RankedDocument, VectorCache, bytes_to_read, content_bytes};
 use super::{Search, SearchRequest, SourcePolicy};
 use crate::content_budget::steps;
 use crate::error::Result;
@@ -119,20 +119,17 @@ impl App {
     ) -> Result<CandidateList> {
         let request = search.request;
         let doc_ids: Vec<DocId> = answer.hits.iter().map(|hit| hit.doc_id).collect();
-        let mut known: HashMap<DocId, Arc<RankedDocument>> = HashMap::new();
-        let (mut uncached, mut unknown) = (Vec::new(), Vec::new());
-        if request.exact_match || self.second_stage.reads_texts() {
-            // Phrase matching and models need the text.
-            unknown = doc_ids;
-        } else if !doc_ids.is_empty() {
-            for state in self.store.find_latest_states(collection, doc_ids).await? {
-                match self.vectors.get(&state) {
-                    Some(document) => drop(known.insert(state.doc_id, document)),
-                    None => uncached.push(state.doc_id),
-                }
-            }
-        }
+        let confirmation = answer.snapshot.map(|snapshot| Confirmation { collection, snapshot });
+        // Phrase matching and models need the text.
+        let (CachedTerms { mut known, uncached }, mut unknown) =
+            match request.exact_match || self.second_stage.reads_texts() {
+                true => (CachedTerms::default(), doc_ids),
+                false => (self.find_cached_terms(search, collection, doc_ids, confirmation).await?, Vec::new()),
+            };
         let StoredTerms { ranked, missing } = self.load_stored_terms(search, collection, uncached).await?;
+        if let Some(confirmation) = confirmation {
+            ranked.values().for_each(|document| self.vectors.confirm(document, confirmation));
+        }
         known.extend(ranked);
         unknown.extend(missing.iter().copied());
         let mut loaded = self.load_by_id(search, collection, unknown).await?;

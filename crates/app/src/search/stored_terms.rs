@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use admission::Stop;
 use docstore::{Docstore, DocumentToRank, LoadedDocument};
@@ -10,7 +11,7 @@ use ingest::terms::{self, STORED_BYTES, TextBeside};
 use model::{Collection, DocId};
 
 use super::Search;
-use super::vectors::{RankedDocument, VectorCache};
+use super::vectors::{Confirmation, RankedDocument, VectorCache};
 use crate::App;
 use crate::batches::Batches;
 use crate::content_budget::steps;
@@ -23,7 +24,51 @@ pub struct StoredTerms {
     pub missing: Vec<DocId>,
 }
 
+/// Documents that are ranked by cached terms, and those that have none of their latest state.
+#[derive(Default)]
+pub struct CachedTerms {
+    pub known: HashMap<DocId, Arc<RankedDocument>>,
+    pub uncached: Vec<DocId>,
+}
+
 impl App {
+    /// Finds cached terms. The docstore tells which are of the latest states, unless it did so since the index changed, or the
+    /// search saw that it no longer has one of the documents.
+    pub(super) async fn find_cached_terms(
+        &self,
+        search: &Search<'_>,
+        collection: Collection,
+        doc_ids: Vec<DocId>,
+        confirmation: Option<Confirmation>,
+    ) -> Result<CachedTerms> {
+        let mut cached = CachedTerms::default();
+        let trusted = confirmation.filter(|_| search.trusts_cache.load(Ordering::Relaxed));
+        let mut unconfirmed = Vec::new();
+        for doc_id in doc_ids {
+            match trusted.and_then(|confirmation| self.vectors.confirmed(doc_id, confirmation)) {
+                Some(document) => drop(cached.known.insert(doc_id, document)),
+                None => unconfirmed.push(doc_id),
+            }
+        }
+        if !cached.known.is_empty() {
+            search.has_trusted_cache.store(true, Ordering::Relaxed);
+        }
+        if unconfirmed.is_empty() {
+            return Ok(cached);
+        }
+        for state in self.store.find_latest_states(collection, unconfirmed).await? {
+            let Some(document) = self.vectors.get(&state) else {
+                cached.uncached.push(state.doc_id);
+                continue;
+            };
+            if let Some(confirmation) = confirmation {
+                self.vectors.confirm(&document, confirmation);
+            }
+            cached.known.insert(state.doc_id, document);
+        }
+        Ok(cached)
+    }
+
     /// Reads the stored terms of documents of one collection, and caches them.
     pub(super) async fn load_stored_terms(
         &self,

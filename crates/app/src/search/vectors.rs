@@ -1,11 +1,12 @@
 //! Cache of documents' terms: without it, every search decodes the stored terms of its candidates, or analyses their texts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use docstore::{DocumentState, DocumentToRank, LoadedDocument};
+use engine::Snapshot;
 use ingest::prepare::ranked_span;
 use ingest::terms::{self, STORED_BYTES, TextBeside};
-use model::{DocId, Timestamp};
+use model::{Collection, DocId, Timestamp};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
@@ -93,25 +94,56 @@ pub fn content_bytes(loaded: &LoadedDocument) -> usize {
     capture.parts.as_ref().map_or(capture.content.len(), |map| map.end().byte)
 }
 
+/// State of the index of a collection, after whose search the docstore had a document as it is cached. While the index is
+/// in this state, a search need not ask the docstore again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Confirmation {
+    pub collection: Collection,
+    pub snapshot: Snapshot,
+}
+
+struct Cached {
+    document: Arc<RankedDocument>,
+    confirmation: Mutex<Option<Confirmation>>,
+}
+
 /// Documents that recent searches ranked, by id.
 #[derive(Clone)]
-pub struct VectorCache(moka::sync::Cache<DocId, Arc<RankedDocument>>);
+pub struct VectorCache(moka::sync::Cache<DocId, Arc<Cached>>);
 
 impl VectorCache {
     pub fn new() -> Self {
-        let weight = |_: &DocId, document: &Arc<RankedDocument>| {
+        let weight = |_: &DocId, cached: &Arc<Cached>| {
+            let document = &cached.document;
             let text = document.content_digest.len() + document.host.len() + document.path.len();
-            u32::try_from(document.terms.memory() + text + size_of::<RankedDocument>()).unwrap_or(u32::MAX)
+            let fixed = size_of::<Cached>() + size_of::<RankedDocument>();
+            u32::try_from(document.terms.memory() + text + fixed).unwrap_or(u32::MAX)
         };
         Self(moka::sync::Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).build())
     }
 
     /// Returns the document if it was ranked in exactly this state.
     pub fn get(&self, state: &DocumentState) -> Option<Arc<RankedDocument>> {
-        self.0.get(&state.doc_id).filter(|document| document.state == *state)
+        let cached = self.0.get(&state.doc_id).filter(|cached| cached.document.state == *state)?;
+        Some(Arc::clone(&cached.document))
+    }
+
+    /// Returns the document if it was confirmed in this state of the index.
+    pub fn confirmed(&self, doc_id: DocId, confirmation: Confirmation) -> Option<Arc<RankedDocument>> {
+        let cached = self.0.get(&doc_id)?;
+        let known = *cached.confirmation.lock().unwrap_or_else(PoisonError::into_inner);
+        (known == Some(confirmation)).then(|| Arc::clone(&cached.document))
+    }
+
+    /// Notes that the docstore has the document as it is cached.
+    pub fn confirm(&self, document: &RankedDocument, confirmation: Confirmation) {
+        if let Some(cached) = self.0.get(&document.doc_id()).filter(|cached| cached.document.state == document.state) {
+            *cached.confirmation.lock().unwrap_or_else(PoisonError::into_inner) = Some(confirmation);
+        }
     }
 
     pub fn put(&self, document: &Arc<RankedDocument>) {
-        self.0.insert(document.doc_id(), Arc::clone(document));
+        let cached = Cached { document: Arc::clone(document), confirmation: Mutex::default() };
+        self.0.insert(document.doc_id(), Arc::new(cached));
     }
 }

@@ -112,6 +112,25 @@ async fn search_with_a_cold_cache_reads_displayed_documents_only() {
 }
 
 #[tokio::test]
+async fn documents_that_are_removed_before_the_index_knows_are_replaced_by_others() {
+    let (world, tenant) = started().await;
+    let urls =
+        |outcome: &SearchOutcome| outcome.hits.iter().map(|hit| hit.canonical_url.clone()).collect::<Vec<String>>();
+    let three = urls(&found(&world, &tenant, SearchRequest { max_results: 3, ..spring_tides() }).await);
+    // From now on their terms are cached.
+    assert_eq!(urls(&found(&world, &tenant, spring_tides()).await), three[..2]);
+    execute(&world, &format!("UPDATE documents SET removed_at = 1 WHERE canonical_url = '{}'", three[0]));
+    for _ in 0..2 {
+        let outcome = found(&world, &tenant, spring_tides()).await;
+        assert_eq!(urls(&outcome), three[1..]);
+        let recorded = world.recorded_search(&tenant, &outcome.search_id.to_string()).await;
+        assert_eq!(recorded.results.len(), 2);
+    }
+    execute(&world, "UPDATE documents SET removed_at = NULL");
+    assert_eq!(urls(&found(&world, &tenant, spring_tides()).await), three[..2]);
+}
+
+#[tokio::test]
 async fn stored_terms_rank_like_the_texts() {
     let (world, tenant) = started().await;
     let all = SearchRequest { max_results: 20, ..spring_tides() };

@@ -38,6 +38,13 @@ macro_rules! lock_rows_against_deletion {
     };
 }
 
+/// Returns the condition that a column of ids has one of these values.
+macro_rules! is_one_of {
+    ($column:expr, $ids:expr) => {
+        $column.eq_any(crate::types::bind_all($ids))
+    };
+}
+
 /// Inserts any number of rows, in batches.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {

@@ -9,7 +9,7 @@ use super::{Conn, audit};
 use crate::error::Result;
 use crate::rows::{ApiKey, AuditEntry, BalanceEntry, KeyCreation, Organization, OrganizationSize, StorageTotals};
 use crate::schema::{api_keys, documents, organizations, storage_totals};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 pub async fn ping(connection: &mut Conn) -> Result<()> {
     let _: Option<OrganizationId> =
@@ -127,7 +127,7 @@ pub async fn create_organization_key(
         .select(api_keys::id)
         .load(connection)
         .await?;
-    diesel::delete(keys().filter(api_keys::id.eq_any(bind_all(invalid)))).execute(connection).await?;
+    diesel::delete(keys().filter(is_one_of!(api_keys::id, invalid))).execute(connection).await?;
     create_api_key(connection, key, entry).await?;
     Ok(KeyCreation::Created)
 }

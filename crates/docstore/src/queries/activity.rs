@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::nul::strip_nul;
 use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
 use crate::schema::{documents, feedback, grants, searches};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Age at which a grant that is granted again is renewed.
 const RENEWAL: Duration = Duration::from_hours(24);
 
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
     // JSON escapes NUL.
-    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
+    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect::<Vec<_>>();
     insert_rows!(connection, searches::table, rows)?;
     insert_grants(connection, granted).await
 }
@@ -39,7 +39,7 @@ async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result
     let mut existing: HashSet<DocId> = HashSet::with_capacity(doc_ids.len());
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let query =
-            documents::table.filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied()))).order(documents::doc_id);
+            documents::table.filter(is_one_of!(documents::doc_id, chunk.iter().copied())).order(documents::doc_id);
         let found: Vec<DocId> = lock_rows_against_deletion!(query.select(documents::doc_id)).load(connection).await?;
         existing.extend(found);
     }
@@ -59,7 +59,7 @@ async fn find_current_grants(connection: &mut Conn, granted: Vec<Grant>) -> Resu
         for chunk in granted.chunks(MAX_VALUES_PER_STATEMENT) {
             let query = grants::table
                 .filter(grants::organization_id.eq(Bind(organization_id)))
-                .filter(grants::doc_id.eq_any(bind_all(chunk.iter().map(|grant| grant.doc_id))))
+                .filter(is_one_of!(grants::doc_id, chunk.iter().map(|grant| grant.doc_id)))
                 .select((grants::doc_id, grants::granted_at, grants::capture_id));
             let stored: Vec<(DocId, Timestamp, Option<CaptureId>)> = query.load(connection).await?;
             let stored: HashMap<DocId, (Timestamp, Option<CaptureId>)> =
@@ -100,12 +100,11 @@ async fn renew_grants_of(connection: &mut Conn, organization_id: OrganizationId,
     let shown: HashMap<DocId, CaptureId> =
         granted.iter().filter_map(|grant| Some((grant.doc_id, grant.capture_id?))).collect();
     let own = || grants::table.filter(grants::organization_id.eq(Bind(organization_id)));
-    let named = grants::capture_id.assume_not_null().eq_any(bind_all(shown.values().copied()));
-    let names_another = grants::doc_id
-        .eq_any(bind_all(shown.keys().copied()))
-        .and(grants::capture_id.is_null().or(diesel::dsl::not(named)));
+    let named = is_one_of!(grants::capture_id.assume_not_null(), shown.values().copied());
+    let names_another =
+        is_one_of!(grants::doc_id, shown.keys().copied()).and(grants::capture_id.is_null().or(diesel::dsl::not(named)));
     let outdated = own()
-        .filter(grants::doc_id.eq_any(bind_all(granted.iter().map(|grant| grant.doc_id))))
+        .filter(is_one_of!(grants::doc_id, granted.iter().map(|grant| grant.doc_id)))
         .filter(grants::granted_at.lt(Bind(now - RENEWAL)).or(names_another))
         .order(grants::doc_id);
     let outdated: Vec<(DocId, Option<CaptureId>)> =
@@ -120,7 +119,7 @@ async fn renew_grants_of(connection: &mut Conn, organization_id: OrganizationId,
             diesel::update(one).set(grants::capture_id.eq(Bind(shown))).execute(connection).await?;
         }
     }
-    let outdated = own().filter(grants::doc_id.eq_any(bind_all(outdated.into_iter().map(|(doc_id, _)| doc_id))));
+    let outdated = own().filter(is_one_of!(grants::doc_id, outdated.into_iter().map(|(doc_id, _)| doc_id)));
     diesel::update(outdated).set(grants::granted_at.eq(Bind(now))).execute(connection).await?;
     Ok(())
 }

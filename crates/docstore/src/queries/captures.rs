@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::parts::NewParts;
 use crate::rows::{Capture, Document, Passage};
 use crate::schema::{captures, documents, passages};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 pub async fn save_documents(
     connection: &mut Conn,
@@ -70,7 +70,7 @@ async fn load_stored(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let known: Vec<Document> = lock_rows!(
             documents::table
-                .filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied())))
+                .filter(is_one_of!(documents::doc_id, chunk.iter().copied()))
                 .order(documents::doc_id)
                 .select(Document::as_select())
         )
@@ -78,7 +78,7 @@ async fn load_stored(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap
         .await?;
         let capture_ids: Vec<CaptureId> = known.iter().filter_map(|document| document.latest_capture_id).collect();
         let contents: Vec<(DocId, CaptureFormat, String)> = captures::table
-            .filter(captures::capture_id.eq_any(bind_all(capture_ids)))
+            .filter(is_one_of!(captures::capture_id, capture_ids))
             .select((captures::doc_id, captures::format, captures::content_digest))
             .load(connection)
             .await?;
@@ -98,7 +98,7 @@ async fn load_stored(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap
 async fn load_kept(connection: &mut Conn, doc_ids: &[DocId]) -> Result<HashMap<DocId, Vec<(CaptureId, ContentKey)>>> {
     let kept = captures::table
         .inner_join(documents::table)
-        .filter(captures::doc_id.eq_any(bind_all(doc_ids.iter().copied())))
+        .filter(is_one_of!(captures::doc_id, doc_ids.iter().copied()))
         .filter(captures::superseded_at.is_not_null())
         .filter(captures::organization_id.is_null().or(documents::organization_id.is_not_null()))
         .order(captures::capture_id)

@@ -16,7 +16,7 @@ use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::rows::CrawlUrl;
 use crate::schema::{crawl_queues as queues, crawl_urls as urls, crawls};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 pub async fn requeue_crawl(connection: &mut Conn, crawl_id: CrawlId, limit: i64, now: Timestamp) -> Result<usize> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
@@ -99,8 +99,8 @@ pub async fn settle_queued(
         changed.insert(url.host.clone());
     }
     for chunk in settled.chunks(MAX_VALUES_PER_STATEMENT) {
-        let ids = bind_all(chunk.iter().map(|url| url.url_id));
-        diesel::update(urls::table.filter(urls::crawl_id.eq(Bind(crawl_id))).filter(urls::url_id.eq_any(ids)))
+        let ids = chunk.iter().map(|url| url.url_id);
+        diesel::update(urls::table.filter(urls::crawl_id.eq(Bind(crawl_id))).filter(is_one_of!(urls::url_id, ids)))
             .set((
                 urls::state.eq(Bind(state)),
                 urls::reason.eq(Some(reason.clone())),

@@ -13,7 +13,7 @@ use crate::crawls::{CrawlLimits, NewCrawlUrl, SkippedLinks};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlQueue, CrawlUrl};
 use crate::schema::{crawl_hosts as hosts, crawl_queues as queues, crawl_urls as urls};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Reason of links beyond the crawl's limit of URLs.
 const FRONTIER_FULL: &str = "frontier_full";
@@ -88,7 +88,7 @@ pub async fn known_urls(connection: &mut Conn, crawl_id: CrawlId, ids: Vec<DocId
     for chunk in ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let found: Vec<CrawlUrl> = urls::table
             .filter(urls::crawl_id.eq(Bind(crawl_id)))
-            .filter(urls::url_id.eq_any(bind_all(chunk.iter().copied())))
+            .filter(is_one_of!(urls::url_id, chunk.iter().copied()))
             .select(CrawlUrl::as_select())
             .load(connection)
             .await?;

@@ -15,7 +15,7 @@ use crate::crawls::{CrawlLimits, CrawlVisit, PageChange, Recorded};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlUrl};
 use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 const CANONICAL: &str = "canonical";
 const REDIRECT_LOOP: &str = "redirect_loop";
@@ -28,7 +28,7 @@ const LONGEST_LOOP: usize = 12;
 pub async fn list_valid_digests(connection: &mut Conn, url_ids: Vec<DocId>) -> Result<Vec<(DocId, String)>> {
     Ok(documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq_any(bind_all(url_ids)))
+        .filter(is_one_of!(documents::doc_id, url_ids))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((documents::doc_id, captures::content_digest))

@@ -10,7 +10,7 @@ use crate::crawls::{CrawlLimits, FrontierTotals, NewCrawlUrl};
 use crate::error::Result;
 use crate::rows::{AuditEntry, Crawl};
 use crate::schema::{crawl_hosts, crawl_urls, crawls};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 pub async fn start_crawl(
     connection: &mut Conn,
@@ -126,9 +126,9 @@ pub async fn delete_crawl(
         let listed = rows.iter().filter(|(_, state)| *state == CrawlUrlState::Listed).map(|(url_id, _)| *url_id);
         remove_unless_crawled(connection, crawl_id, listed.collect(), now).await?;
     }
-    let ids = bind_all(rows.iter().map(|(url_id, _)| *url_id));
+    let ids = rows.iter().map(|(url_id, _)| *url_id);
     diesel::delete(
-        crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(crawl_id))).filter(crawl_urls::url_id.eq_any(ids)),
+        crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(crawl_id))).filter(is_one_of!(crawl_urls::url_id, ids)),
     )
     .execute(connection)
     .await?;

@@ -8,7 +8,7 @@ use super::Conn;
 use crate::error::Result;
 use crate::rows::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};
 use crate::schema::{webhook_deliveries as deliveries, webhooks};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Pending deliveries of a webhook, beyond which further events are not enqueued: its target has been down for long.
 const MAX_PENDING: i64 = 10_000;
@@ -96,8 +96,8 @@ pub async fn claim_deliveries(
     if claimed.is_empty() {
         return Ok(Vec::new());
     }
-    let ids = bind_all(claimed.iter().map(|delivery| delivery.delivery_id));
-    diesel::update(deliveries::table.filter(deliveries::delivery_id.eq_any(ids)))
+    let ids = claimed.iter().map(|delivery| delivery.delivery_id);
+    diesel::update(deliveries::table.filter(is_one_of!(deliveries::delivery_id, ids)))
         .set((deliveries::lease_owner.eq(owner), deliveries::lease_expires_at.eq(Bind(Some(lease_expires_at)))))
         .execute(connection)
         .await?;
@@ -105,9 +105,12 @@ pub async fn claim_deliveries(
 }
 
 async fn with_webhooks(connection: &mut Conn, claimed: Vec<WebhookDelivery>) -> Result<Vec<ClaimedDelivery>> {
-    let ids = bind_all(claimed.iter().filter_map(|delivery| delivery.webhook_id));
-    let found: Vec<Webhook> =
-        webhooks::table.filter(webhooks::webhook_id.eq_any(ids)).select(Webhook::as_select()).load(connection).await?;
+    let ids = claimed.iter().filter_map(|delivery| delivery.webhook_id);
+    let found: Vec<Webhook> = webhooks::table
+        .filter(is_one_of!(webhooks::webhook_id, ids))
+        .select(Webhook::as_select())
+        .load(connection)
+        .await?;
     let found: HashMap<WebhookId, Webhook> = found.into_iter().map(|webhook| (webhook.webhook_id, webhook)).collect();
     let with_webhook = |delivery: WebhookDelivery| ClaimedDelivery {
         webhook: delivery.webhook_id.and_then(|webhook_id| found.get(&webhook_id).cloned()),

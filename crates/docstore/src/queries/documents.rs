@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::parts::WantedParts;
 use crate::rows::{Capture, Document, PageRead, Passage};
 use crate::schema::{captures, documents, grants, page_reads, passages};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 use crate::visible::{CaptureTimes, GrantState, VisibleDocument};
 
 async fn find_document(
@@ -183,7 +183,7 @@ pub async fn load_documents(
 ) -> Result<Vec<LoadedDocument>> {
     let query = documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(documents::doc_id, doc_ids))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((Document::as_select(), Capture::as_select()))
@@ -209,7 +209,7 @@ pub async fn find_latest_states(
     doc_ids: Vec<DocId>,
 ) -> Result<Vec<DocumentState>> {
     let query = documents::table
-        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(documents::doc_id, doc_ids))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .filter(documents::latest_capture_id.is_not_null())
@@ -233,7 +233,7 @@ pub async fn passages_by_capture(
         rows.iter().map(|(_, capture)| capture).partition(|capture| capture.parts.is_none());
     let ids = |captures: &[&Capture]| captures.iter().map(|capture| capture.capture_id).collect::<Vec<CaptureId>>();
     let mut found = passages::table
-        .filter(passages::capture_id.eq_any(bind_all(ids(&whole))))
+        .filter(is_one_of!(passages::capture_id, ids(&whole)))
         .order((passages::capture_id, passages::ordinal))
         .select(Passage::as_select())
         .load(connection)
@@ -251,7 +251,7 @@ pub async fn passages_by_capture(
 pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<Vec<(Document, Capture)>> {
     Ok(documents::table
         .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(documents::doc_id, doc_ids))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((Document::as_select(), Capture::as_select()))
@@ -334,13 +334,13 @@ pub async fn purge_workspace_documents(
         let known: Vec<DocId> = lock_rows!(
             documents::table
                 .filter(documents::organization_id.eq(Bind(organization_id)))
-                .filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied())))
+                .filter(is_one_of!(documents::doc_id, chunk.iter().copied()))
                 .order(documents::doc_id)
                 .select(documents::doc_id)
         )
         .load(connection)
         .await?;
-        diesel::delete(documents::table.filter(documents::doc_id.eq_any(bind_all(known.clone()))))
+        diesel::delete(documents::table.filter(is_one_of!(documents::doc_id, known.clone())))
             .execute(connection)
             .await?;
         purged += known.len();

@@ -7,7 +7,7 @@ use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::rows::EmbeddingJob;
 use crate::schema::{documents, embedding_jobs as jobs};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Organizations, besides the web, that one claim serves.
 const ORGANIZATIONS_PER_CLAIM: usize = 8;
@@ -19,7 +19,7 @@ pub async fn enqueue_jobs(connection: &mut Conn, mut doc_ids: Vec<DocId>, now: T
     doc_ids.dedup();
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let query =
-            documents::table.filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied()))).order(documents::doc_id);
+            documents::table.filter(is_one_of!(documents::doc_id, chunk.iter().copied())).order(documents::doc_id);
         let found: Vec<(DocId, Option<OrganizationId>)> =
             lock_rows_against_deletion!(query.select((documents::doc_id, documents::organization_id)))
                 .load(connection)
@@ -63,8 +63,8 @@ pub async fn claim_embedding_jobs(
     let of_web =
         lock_free_rows!(due().filter(jobs::organization_id.is_null()).limit(rest).select(EmbeddingJob::as_select()));
     claimed.extend(of_web.load::<EmbeddingJob>(connection).await?);
-    let ids = bind_all(claimed.iter().map(|job| job.doc_id));
-    diesel::update(jobs::table.filter(jobs::doc_id.eq_any(ids)))
+    let ids = claimed.iter().map(|job| job.doc_id);
+    diesel::update(jobs::table.filter(is_one_of!(jobs::doc_id, ids)))
         .set((jobs::lease_owner.eq(Some(owner)), jobs::not_before.eq(Bind(lease_expires_at))))
         .execute(connection)
         .await?;
@@ -137,9 +137,7 @@ pub async fn postpone(
 
 pub async fn drop_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<()> {
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
-        diesel::delete(jobs::table.filter(jobs::doc_id.eq_any(bind_all(chunk.iter().copied()))))
-            .execute(connection)
-            .await?;
+        diesel::delete(jobs::table.filter(is_one_of!(jobs::doc_id, chunk.iter().copied()))).execute(connection).await?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{Conn, lock_documents, vectors};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::schema::{captures, documents, grants};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Document that is stored again after its removal.
 pub struct Restored {
@@ -25,8 +25,7 @@ pub async fn supersede(
     now: Timestamp,
 ) -> Result<()> {
     for chunk in replaced.chunks(MAX_VALUES_PER_STATEMENT) {
-        let of_chunk =
-            || captures::table.filter(captures::capture_id.eq_any(bind_all(chunk.iter().map(|pair| pair.0))));
+        let of_chunk = || captures::table.filter(is_one_of!(captures::capture_id, chunk.iter().map(|pair| pair.0)));
         let shown = grants::table
             .filter(grants::doc_id.eq(captures::doc_id))
             .filter(grants::capture_id.eq(captures::capture_id.nullable()));
@@ -80,7 +79,7 @@ pub async fn keep_as_evidence(
     for chunk in capture_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let cited = || {
             captures::table
-                .filter(captures::capture_id.eq_any(bind_all(chunk.iter().copied())))
+                .filter(is_one_of!(captures::capture_id, chunk.iter().copied()))
                 .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
                 .filter(captures::kept_until.is_null().or(captures::kept_until.lt(Bind(until))))
         };
@@ -89,7 +88,7 @@ pub async fn keep_as_evidence(
         doc_ids.dedup();
         // The locks of whoever changes captures of documents: locks of captures in another order could deadlock.
         lock_documents(connection, &doc_ids).await?;
-        let documents = documents::table.filter(documents::doc_id.eq_any(bind_all(doc_ids))).order(documents::doc_id);
+        let documents = documents::table.filter(is_one_of!(documents::doc_id, doc_ids)).order(documents::doc_id);
         let _locked: Vec<DocId> = lock_rows!(documents.select(documents::doc_id)).load(connection).await?;
         diesel::update(cited()).set(captures::kept_until.eq(Bind(until))).execute(connection).await?;
     }
@@ -109,6 +108,6 @@ pub async fn prune_captures(
         .limit(limit);
     // What another transaction has locked may be in use again; the next sweep looks at it.
     let ids: Vec<CaptureId> = lock_free_rows!(expired.select(captures::capture_id)).load(connection).await?;
-    let expired = captures::table.filter(captures::capture_id.eq_any(bind_all(ids)));
+    let expired = captures::table.filter(is_one_of!(captures::capture_id, ids));
     Ok(diesel::delete(expired).execute(connection).await?)
 }

@@ -11,7 +11,7 @@ use super::outbox::enqueue_documents;
 use crate::error::Result;
 use crate::rows::IndexModel;
 use crate::schema::{capture_vectors, documents, embedding_jobs as jobs, index_models};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 pub async fn find_index_model(connection: &mut Conn, index: IndexName) -> Result<IndexModel> {
     let found = index_models::table.find(Bind(index)).select(IndexModel::as_select()).first(connection).await;
@@ -74,7 +74,7 @@ pub async fn queue_for_model(
     };
     let embedded: Vec<DocId> = documents::table
         .inner_join(capture_vectors::table.on(capture_vectors::capture_id.nullable().eq(documents::latest_capture_id)))
-        .filter(documents::doc_id.eq_any(bind_all(page.iter().copied())))
+        .filter(is_one_of!(documents::doc_id, page.iter().copied()))
         .filter(capture_vectors::model.eq(model))
         .filter(capture_vectors::complete)
         .order(documents::doc_id)

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::outbox_work::OutboxWork;
 use crate::rows::{IndexGenerations, NewOutboxEntry, OutboxEntry};
 use crate::schema::{documents, index_generations, leases, outbox};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Share of an organization in a listing of pending entries, for many organizations.
 const LEAST_SHARE: i64 = 16;
@@ -24,7 +24,7 @@ pub async fn enqueue_documents(
 ) -> Result<()> {
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let owners: Vec<(DocId, Option<OrganizationId>)> = documents::table
-            .filter(documents::doc_id.eq_any(bind_all(chunk.iter().copied())))
+            .filter(is_one_of!(documents::doc_id, chunk.iter().copied()))
             .select((documents::doc_id, documents::organization_id))
             .load(connection)
             .await?;
@@ -57,7 +57,7 @@ async fn enqueue(
     work: impl Iterator<Item = (Option<OrganizationId>, OutboxWork)>,
     now: Timestamp,
 ) -> Result<()> {
-    let entries = work
+    let entries: Vec<NewOutboxEntry> = work
         .map(|(organization_id, work)| NewOutboxEntry { index_name: index, work, created_at: now, organization_id })
         .collect();
     insert_bulk!(connection, outbox::table, entries)?;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::nul::strip_nul;
 use crate::rows::{Capture, Document, Grant, PageRead};
 use crate::schema::{captures, documents, page_reads, passages};
-use crate::types::{Bind, Strings, bind_all};
+use crate::types::{Bind, Strings};
 use crate::visible::{is_current, private};
 
 pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp) -> Result<()> {
@@ -125,7 +125,7 @@ pub async fn load_page_reads(
         .inner_join(captures::table.on(captures::capture_id.nullable().eq(page_reads::latest_capture_id)))
         .filter(page_reads::organization_id.eq(Bind(organization_id)))
         .filter(captures::organization_id.eq(Bind(organization_id)))
-        .filter(page_reads::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(page_reads::doc_id, doc_ids))
         .select((Document::as_select(), PageRead::as_select(), Capture::as_select()))
         .load(connection)
         .await?;
@@ -306,11 +306,11 @@ pub async fn delete_page_reads(
     lock_documents(connection, &doc_ids).await?;
     let own = captures::table
         .filter(captures::organization_id.eq(Bind(organization_id)))
-        .filter(captures::doc_id.eq_any(bind_all(doc_ids.iter().copied())));
+        .filter(is_one_of!(captures::doc_id, doc_ids.iter().copied()));
     diesel::delete(own).execute(connection).await?;
     let own = page_reads::table
         .filter(page_reads::organization_id.eq(Bind(organization_id)))
-        .filter(page_reads::doc_id.eq_any(bind_all(doc_ids.iter().copied())));
+        .filter(is_one_of!(page_reads::doc_id, doc_ids.iter().copied()));
     diesel::delete(own).execute(connection).await?;
     delete_unread_pages(connection, doc_ids).await
 }
@@ -318,7 +318,7 @@ pub async fn delete_page_reads(
 async fn delete_unread_pages(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<()> {
     let readers = page_reads::table.filter(page_reads::doc_id.eq(documents::doc_id));
     let unread = documents::table
-        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(documents::doc_id, doc_ids))
         .filter(documents::organization_id.is_null())
         .filter(diesel::dsl::not(documents::listed))
         .filter(diesel::dsl::not(diesel::dsl::exists(readers)));

@@ -11,7 +11,7 @@ use crate::part_map::PartMap;
 use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::{Capture, CapturePart, CaptureTerms, Passage};
 use crate::schema::{capture_parts, capture_terms, captures, passages};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Parts in one insert: about two megabytes of a long content, so that its copy is never whole.
 const PARTS_PER_INSERT: usize = 64;
@@ -87,7 +87,7 @@ async fn contents_of(
     let first: Vec<CaptureId> = wanted.iter().filter(|one| one.parts.contains(&0)).map(|one| one.capture_id).collect();
     if !first.is_empty() {
         let rows: Vec<(CaptureId, String)> = captures::table
-            .filter(captures::capture_id.eq_any(bind_all(first)))
+            .filter(is_one_of!(captures::capture_id, first))
             .filter(is_readable)
             .select((captures::capture_id, captures::content))
             .load(connection)
@@ -104,7 +104,7 @@ async fn readable(
     capture_ids: impl Iterator<Item = CaptureId>,
 ) -> Result<HashMap<CaptureId, PartMap>> {
     let rows: Vec<(CaptureId, Option<PartMap>)> = captures::table
-        .filter(captures::capture_id.eq_any(bind_all(capture_ids)))
+        .filter(is_one_of!(captures::capture_id, capture_ids))
         .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
         .select((captures::capture_id, captures::parts))
         .load(connection)
@@ -152,8 +152,8 @@ pub async fn list_first_passages(connection: &mut Conn, capture_id: CaptureId, l
 
 pub async fn list_leading_passages(connection: &mut Conn, wanted: Vec<(CaptureId, usize)>) -> Result<Vec<Passage>> {
     let (whole, limited): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(_, end)| *end == usize::MAX);
-    let whole = bind_all(whole.into_iter().map(|(capture_id, _)| capture_id));
-    let query = passages::table.filter(passages::capture_id.eq_any(whole)).into_boxed();
+    let whole = whole.into_iter().map(|(capture_id, _)| capture_id);
+    let query = passages::table.filter(is_one_of!(passages::capture_id, whole)).into_boxed();
     let query = limited.into_iter().fold(query, |query, (capture_id, end)| {
         query.or_filter(passages::capture_id.eq(Bind(capture_id)).and(passages::ordinal.lt(column(end))))
     });
@@ -170,7 +170,7 @@ pub async fn find_passages(
         .inner_join(captures::table.on(captures::capture_id.eq(passages::capture_id)))
         .filter(passages::capture_id.eq(Bind(capture_id)))
         .filter(captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id))))
-        .filter(passages::passage_id.eq_any(bind_all(passage_ids)))
+        .filter(is_one_of!(passages::passage_id, passage_ids))
         .order(passages::ordinal)
         .select(Passage::as_select())
         .load(connection)

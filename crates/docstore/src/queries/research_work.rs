@@ -256,7 +256,7 @@ pub async fn extend_research_leases(
         // The name of an owner is unique, so it matches its own run only.
         let ours = || {
             runs::table
-                .filter(runs::research_id.eq_any(bind_all(ids.iter().copied())))
+                .filter(is_one_of!(runs::research_id, ids.iter().copied()))
                 .filter(runs::lease_owner.eq_any(owners.clone()))
         };
         let renewed = runs::lease_expires_at.eq(Bind(Some(lease_expires_at)));

@@ -7,7 +7,7 @@ use model::{DocId, FeedbackId, OrganizationId, ResearchId, SearchId, Timestamp};
 use super::{Conn, page_reads};
 use crate::error::Result;
 use crate::schema::{feedback, grants, page_reads as reads, research_runs, searches};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 pub async fn prune_searches(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     let expired: Vec<SearchId> = searches::table
@@ -17,7 +17,7 @@ pub async fn prune_searches(connection: &mut Conn, before: Timestamp, limit: i64
         .select(searches::search_id)
         .load(connection)
         .await?;
-    let expired = searches::table.filter(searches::search_id.eq_any(bind_all(expired)));
+    let expired = searches::table.filter(is_one_of!(searches::search_id, expired));
     Ok(diesel::delete(expired).execute(connection).await?)
 }
 
@@ -29,7 +29,7 @@ pub async fn prune_feedback(connection: &mut Conn, before: Timestamp, limit: i64
         .select(feedback::feedback_id)
         .load(connection)
         .await?;
-    let expired = feedback::table.filter(feedback::feedback_id.eq_any(bind_all(expired)));
+    let expired = feedback::table.filter(is_one_of!(feedback::feedback_id, expired));
     Ok(diesel::delete(expired).execute(connection).await?)
 }
 
@@ -45,7 +45,7 @@ pub async fn prune_grants(connection: &mut Conn, before: Timestamp, limit: i64) 
     for (organization_id, doc_ids) in by_organization(expired) {
         let expired = grants::table
             .filter(grants::organization_id.eq(Bind(organization_id)))
-            .filter(grants::doc_id.eq_any(bind_all(doc_ids)))
+            .filter(is_one_of!(grants::doc_id, doc_ids))
             // Unless it was renewed meanwhile.
             .filter(grants::granted_at.lt(Bind(before)));
         pruned += diesel::delete(expired).execute(connection).await?;
@@ -80,7 +80,7 @@ pub async fn prune_research(connection: &mut Conn, now: Timestamp, limit: i64) -
         .select(research_runs::research_id)
         .load(connection)
         .await?;
-    let expired = research_runs::table.filter(research_runs::research_id.eq_any(bind_all(expired)));
+    let expired = research_runs::table.filter(is_one_of!(research_runs::research_id, expired));
     Ok(diesel::delete(expired).execute(connection).await?)
 }
 

@@ -172,7 +172,7 @@ pub async fn extend_run_leases(
         // The name of an owner is unique, so it matches its own run only.
         let ours = || {
             index_runs::table
-                .filter(index_runs::sync_id.eq_any(bind_all(runs.iter().copied())))
+                .filter(is_one_of!(index_runs::sync_id, runs.iter().copied()))
                 .filter(index_runs::lease_owner.eq_any(owners.clone()))
         };
         let renewed = index_runs::lease_expires_at.eq(Bind(lease_expires_at));

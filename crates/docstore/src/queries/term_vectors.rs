@@ -10,7 +10,7 @@ use crate::documents::{DocumentState, DocumentToRank, KeyedTerms, TermVectorStat
 use crate::error::Result;
 use crate::rows::StoredTermVector;
 use crate::schema::{captures, documents, term_vectors};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Columns of a document, of its latest capture, and of its term vector.
 type RankedRow = (
@@ -33,7 +33,7 @@ pub async fn load_for_ranking(
                 .and(term_vectors::capture_id.eq(captures::capture_id))
                 .and(term_vectors::version.eq(version))),
         )
-        .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(documents::doc_id, doc_ids))
         .filter(documents::listed)
         .filter(documents::removed_at.is_null())
         .select((
@@ -79,7 +79,7 @@ pub async fn store_term_vectors(connection: &mut Conn, mut new: Vec<StoredTermVe
     let doc_ids = new.iter().map(|one| one.doc_id);
     let latest: Vec<(DocId, Option<CaptureId>)> = lock_rows_against_deletion!(
         documents::table
-            .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+            .filter(is_one_of!(documents::doc_id, doc_ids))
             .order(documents::doc_id)
             .select((documents::doc_id, documents::latest_capture_id))
     )
@@ -105,7 +105,7 @@ pub async fn find_term_vector_states(
     version: i32,
 ) -> Result<Vec<TermVectorState>> {
     let rows: Vec<(DocId, CaptureId, i64)> = term_vectors::table
-        .filter(term_vectors::doc_id.eq_any(bind_all(doc_ids)))
+        .filter(is_one_of!(term_vectors::doc_id, doc_ids))
         .filter(term_vectors::version.eq(version))
         .select((term_vectors::doc_id, term_vectors::capture_id, term_vectors::text_key))
         .load(connection)

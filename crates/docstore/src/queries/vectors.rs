@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::passage_vectors::encode;
 use crate::rows::StoredVectors;
 use crate::schema::{capture_vectors, captures, documents};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 /// Captures of a document whose vectors are looked at for equal texts.
 const EARLIER_CAPTURES: i64 = 4;
@@ -30,7 +30,7 @@ pub async fn load_vectors(
     let is_readable = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
     let rows: Vec<VectorsRow> = capture_vectors::table
         .inner_join(captures::table.on(captures::capture_id.eq(capture_vectors::capture_id)))
-        .filter(capture_vectors::capture_id.eq_any(bind_all(capture_ids)))
+        .filter(is_one_of!(capture_vectors::capture_id, capture_ids))
         .filter(capture_vectors::model.eq(model))
         .filter(capture_vectors::complete)
         .filter(is_readable)
@@ -46,7 +46,7 @@ pub async fn list_vectors(
     model: String,
 ) -> Result<Vec<CaptureVectors>> {
     let rows: Vec<VectorsRow> = capture_vectors::table
-        .filter(capture_vectors::capture_id.eq_any(bind_all(capture_ids)))
+        .filter(is_one_of!(capture_vectors::capture_id, capture_ids))
         .filter(capture_vectors::model.eq(model))
         .filter(capture_vectors::complete)
         .select((capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete))
@@ -113,15 +113,14 @@ pub async fn store_vectors(
     new.sort_unstable_by_key(|one| one.doc_id);
     let doc_ids = new.iter().map(|one| one.doc_id);
     // Locked, so that no other capture takes the place of the embedded one meanwhile.
-    let rows: Vec<EmbeddedRow> = lock_rows!(
-        documents::table.filter(documents::doc_id.eq_any(bind_all(doc_ids))).order(documents::doc_id).select((
+    let rows: Vec<EmbeddedRow> =
+        lock_rows!(documents::table.filter(is_one_of!(documents::doc_id, doc_ids)).order(documents::doc_id).select((
             documents::doc_id,
             documents::organization_id,
             documents::latest_capture_id
-        ))
-    )
-    .load(connection)
-    .await?;
+        )))
+        .load(connection)
+        .await?;
     let rows: HashMap<DocId, EmbeddedRow> = rows.into_iter().map(|row| (row.0, row)).collect();
     let mut ended: BTreeMap<Option<OrganizationId>, Vec<DocId>> = BTreeMap::new();
     for one in new {
@@ -186,7 +185,7 @@ pub async fn hand_over(connection: &mut Conn, replaced: &[(CaptureId, Option<Cap
     let heirs: HashMap<CaptureId, CaptureId> = replaced.iter().filter_map(|(old, new)| Some((*old, (*new)?))).collect();
     let embedded: Vec<CaptureId> = capture_vectors::table
         .inner_join(captures::table.on(captures::capture_id.eq(capture_vectors::capture_id)))
-        .filter(capture_vectors::capture_id.eq_any(bind_all(heirs.keys().copied())))
+        .filter(is_one_of!(capture_vectors::capture_id, heirs.keys().copied()))
         .filter(captures::superseded_at.is_null())
         .select(capture_vectors::capture_id)
         .distinct()
@@ -205,7 +204,7 @@ pub async fn hand_over(connection: &mut Conn, replaced: &[(CaptureId, Option<Cap
 /// Marks the vectors of captures as incomplete: what is embedded with their passages may have changed.
 pub async fn outdate(connection: &mut Conn, capture_ids: &[CaptureId]) -> Result<()> {
     for chunk in capture_ids.chunks(MAX_VALUES_PER_STATEMENT) {
-        let outdated = capture_vectors::capture_id.eq_any(bind_all(chunk.iter().copied()));
+        let outdated = is_one_of!(capture_vectors::capture_id, chunk.iter().copied());
         diesel::update(capture_vectors::table.filter(outdated))
             .set(capture_vectors::complete.eq(false))
             .execute(connection)
@@ -231,13 +230,13 @@ macro_rules! unembedded {
 
 /// Returns those of the documents that are to be embedded.
 async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<Vec<DocId>> {
-    let of_these = documents::doc_id.eq_any(bind_all(doc_ids));
+    let of_these = is_one_of!(documents::doc_id, doc_ids);
     Ok(unembedded!(model).filter(of_these).select(documents::doc_id).load(connection).await?)
 }
 
 pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<()> {
     // Locked, so that no change of a document is overlooked.
-    let known = documents::table.filter(documents::doc_id.eq_any(bind_all(doc_ids.clone()))).order(documents::doc_id);
+    let known = documents::table.filter(is_one_of!(documents::doc_id, doc_ids.clone())).order(documents::doc_id);
     let _locked: Vec<DocId> = lock_rows!(known.select(documents::doc_id)).load(connection).await?;
     let left: HashSet<DocId> = unembedded_of(connection, doc_ids.clone(), model).await?.into_iter().collect();
     let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
@@ -294,7 +293,7 @@ pub async fn prune_vectors(
     let page: Vec<CaptureId> = query.load(connection).await?;
     let last = page.last().copied();
     let old = capture_vectors::table
-        .filter(capture_vectors::capture_id.eq_any(bind_all(page)))
+        .filter(is_one_of!(capture_vectors::capture_id, page))
         .filter(capture_vectors::model.ne_all(kept));
     Ok((diesel::delete(old).execute(connection).await?, last))
 }

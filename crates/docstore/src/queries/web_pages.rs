@@ -12,7 +12,7 @@ use crate::crawls::WebPageEntry;
 use crate::error::Result;
 use crate::rows::{AuditEntry, CrawlUrl};
 use crate::schema::{crawl_urls, documents};
-use crate::types::{Bind, bind_all};
+use crate::types::Bind;
 
 diesel::define_sql_function! {
     /// First characters of a text. `LIKE` ignores the case on SQLite only.
@@ -94,7 +94,7 @@ pub async fn remove_unless_crawled(
 ) -> Result<()> {
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         let elsewhere: Vec<DocId> = crawl_urls::table
-            .filter(crawl_urls::url_id.eq_any(bind_all(chunk.iter().copied())))
+            .filter(is_one_of!(crawl_urls::url_id, chunk.iter().copied()))
             .filter(crawl_urls::crawl_id.ne(Bind(crawl_id)))
             .filter(crawl_urls::state.eq(Bind(CrawlUrlState::Listed)))
             .select(crawl_urls::url_id)
@@ -110,7 +110,7 @@ pub async fn remove_unless_crawled(
 async fn remove(connection: &mut Conn, doc_ids: Vec<DocId>, now: Timestamp) -> Result<usize> {
     let listed: Vec<DocId> = lock_rows!(
         documents::table
-            .filter(documents::doc_id.eq_any(bind_all(doc_ids)))
+            .filter(is_one_of!(documents::doc_id, doc_ids))
             .filter(documents::organization_id.is_null())
             .filter(documents::listed)
             .filter(documents::removed_at.is_null())
@@ -122,7 +122,7 @@ async fn remove(connection: &mut Conn, doc_ids: Vec<DocId>, now: Timestamp) -> R
     if listed.is_empty() {
         return Ok(0);
     }
-    diesel::update(documents::table.filter(documents::doc_id.eq_any(bind_all(listed.iter().copied()))))
+    diesel::update(documents::table.filter(is_one_of!(documents::doc_id, listed.iter().copied())))
         .set(documents::removed_at.eq(Bind(Some(now))))
         .execute(connection)
         .await?;
@@ -137,9 +137,9 @@ pub async fn remove_web_pages(
     now: Timestamp,
     entry: Option<AuditEntry>,
 ) -> Result<usize> {
-    let ids = bind_all(doc_ids.iter().copied());
+    let ids = doc_ids.iter().copied();
     let mut crawl_ids: Vec<CrawlId> = crawl_urls::table
-        .filter(crawl_urls::url_id.eq_any(ids))
+        .filter(is_one_of!(crawl_urls::url_id, ids))
         .select(crawl_urls::crawl_id)
         .distinct()
         .load(connection)
@@ -160,7 +160,7 @@ async fn exclude(connection: &mut Conn, crawl_id: CrawlId, doc_ids: &[DocId], no
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(()) };
     let rows: Vec<CrawlUrl> = crawl_urls::table
         .filter(crawl_urls::crawl_id.eq(Bind(crawl_id)))
-        .filter(crawl_urls::url_id.eq_any(bind_all(doc_ids.iter().copied())))
+        .filter(is_one_of!(crawl_urls::url_id, doc_ids.iter().copied()))
         .select(CrawlUrl::as_select())
         .load(connection)
         .await?;

@@ -77,3 +77,17 @@ pub async fn generations_are_kept_per_index(engine: &dyn SearchEngine) {
     assert_eq!(found_by(engine, "copper").await, [id(2)], "a generation is not a document");
     assert_eq!(engine.document_count(IndexName::Web).await.expect("a count"), 1);
 }
+
+/// Engines that cannot tell have no snapshots.
+pub async fn snapshots_change_with_the_index(engine: &dyn SearchEngine) {
+    let snapshot = async || super::search(engine, &super::request("copper")).await.snapshot;
+    put_web(engine, vec![page(1, "copper pipes")]).await;
+    let Some(first) = snapshot().await else { return };
+    assert_eq!(snapshot().await, Some(first));
+    put_web(engine, vec![page(2, "copper wires")]).await;
+    let second = snapshot().await;
+    assert_ne!(second, Some(first));
+    engine.apply(IndexName::Web, vec![Change::Remove { doc_id: id(2) }]).await.expect("a removal");
+    let third = snapshot().await;
+    assert!(third != second && third != Some(first), "an earlier snapshot never returns");
+}

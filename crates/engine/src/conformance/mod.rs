@@ -39,7 +39,7 @@ macro_rules! conformance_tests {
     (where available $make:expr) => {
         $crate::conformance_tests!(@each $make;
             put_replaces_and_remove_deletes changes_are_idempotent changes_apply_in_order clear_affects_one_index
-            generations_are_kept_per_index
+            generations_are_kept_per_index snapshots_change_with_the_index
             empty_index_returns_no_hits
             all_words_are_optional rare_words_rank_higher title_words_rank_higher inflected_words_match
             each_language_uses_its_stemmer best_matching_text_counts sixteen_texts_are_searched long_text_does_not_crowd_out_short_one
