@@ -45,22 +45,30 @@ macro_rules! is_one_of {
     };
 }
 
-/// Inserts any number of rows, one by one: diesel keeps that statement prepared, but would prepare one for several rows each time.
+/// Inserts any number of rows, in batches. diesel supports multi-row inserts on SQLite only in its synchronous API.
 macro_rules! insert_rows {
-    ($connection:expr, $table:expr, $rows:expr) => {
-        execute_all!($connection, $rows.into_iter().map(|row| diesel::insert_into($table).values(row)))
-    };
+    ($connection:expr, $table:expr, $rows:expr) => {{
+        let rows = $rows;
+        $connection
+            .spawn_blocking(move |connection| {
+                for rows in crate::backend::batches(rows) {
+                    diesel::RunQueryDsl::execute(diesel::insert_into($table).values(rows), connection)?;
+                }
+                Ok(())
+            })
+            .await
+    }};
 }
 
-/// Inserts any number of rows, one by one, and skips existing ones. Returns the number inserted.
+/// Inserts any number of rows, in batches, and skips existing ones. Returns the number inserted.
 macro_rules! insert_missing_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
         let rows = $rows;
         $connection
             .spawn_blocking(move |connection| {
                 let mut inserted: usize = 0;
-                for row in rows {
-                    let insert = diesel::insert_or_ignore_into($table).values(row);
+                for rows in crate::backend::batches(rows) {
+                    let insert = diesel::insert_or_ignore_into($table).values(rows);
                     inserted += diesel::RunQueryDsl::execute(insert, connection)?;
                 }
                 Ok(inserted)
@@ -69,7 +77,7 @@ macro_rules! insert_missing_rows {
     }};
 }
 
-/// Inserts any number of rows, one by one.
+/// Inserts any number of rows, in batches.
 macro_rules! insert_bulk {
     ($connection:expr, $table:expr, $rows:expr) => {
         insert_rows!($connection, $table, $rows)

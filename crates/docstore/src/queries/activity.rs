@@ -18,7 +18,7 @@ const RENEWAL: Duration = Duration::from_hours(24);
 
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
     // JSON escapes NUL.
-    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect::<Vec<_>>();
+    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
     insert_rows!(connection, searches::table, rows)?;
     insert_grants(connection, granted).await
 }

@@ -57,7 +57,7 @@ async fn enqueue(
     work: impl Iterator<Item = (Option<OrganizationId>, OutboxWork)>,
     now: Timestamp,
 ) -> Result<()> {
-    let entries: Vec<NewOutboxEntry> = work
+    let entries = work
         .map(|(organization_id, work)| NewOutboxEntry { index_name: index, work, created_at: now, organization_id })
         .collect();
     insert_bulk!(connection, outbox::table, entries)?;
