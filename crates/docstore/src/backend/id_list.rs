@@ -19,7 +19,7 @@ pub struct IsOneOf<C> {
 }
 
 impl<C> IsOneOf<C> {
-    pub fn new(column: C, ids: impl IntoIterator<Item = impl Into<Uuid>>) -> Self {
+    pub(crate) fn new(column: C, ids: impl IntoIterator<Item = impl Into<Uuid>>) -> Self {
         let mut list = String::from("[");
         for id in ids {
             let mut digits = Uuid::encode_buffer();
