@@ -14,7 +14,7 @@ pub enum StoreError {
     /// Tables are missing or outdated.
     #[error("the database has {pending} pending migrations: run `retrieval-server migrate`")]
     NotMigrated { pending: usize },
-    /// A newer version has migrated the database.
+    /// A newer version has taken away what this version uses in the database.
     #[error(
         "the database is of a newer version: its migration `{migration}` is unknown to this one; use the newer version, or \
          restore a backup"

@@ -3,18 +3,22 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use diesel::SqliteConnection;
 use diesel::backend::Backend as DieselBackend;
 use diesel::migration::MigrationSource;
+use diesel::{QueryDsl, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncMigrationHarness, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::backend::{Backend, postgres, sqlite};
 use crate::error::{Result, StoreError};
+use crate::schema::contractions;
 
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// Version of the migration that creates the table `contractions`.
+const CONTRACTIONS: &str = "20261125000000";
 
 /// Arbitrary number that distinguishes this advisory lock from others.
 const ADVISORY_LOCK: i64 = 0x7265_7472;
@@ -31,22 +35,37 @@ const LOCK_PATIENCE: Duration = Duration::from_mins(10);
 pub async fn run(backend: Backend) -> Result<usize> {
     match backend {
         Backend::Postgres(pools) => run_on_postgres(lock_postgres(&pools).await?).await,
-        Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| run_pending(connection, SQLITE)).await,
+        Backend::Sqlite(pools) => {
+            let run = |connection: &mut SqliteConnection| {
+                refuse_newer_sqlite(connection)?;
+                run_pending(connection, SQLITE)
+            };
+            with_locked_sqlite(&pools, run).await
+        }
     }
 }
 
 pub async fn check(backend: Backend) -> Result<()> {
     let pending = match backend {
-        Backend::Postgres(pools) => count_pending(&mut AsyncMigrationHarness::new(pools.reader().await?), POSTGRES)?,
-        Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| count_pending(connection, SQLITE)).await?,
+        Backend::Postgres(pools) => {
+            let connection = refuse_newer_postgres(Object::take(pools.reader().await?)).await?;
+            count_pending(&mut AsyncMigrationHarness::new(connection), POSTGRES)?
+        }
+        Backend::Sqlite(pools) => {
+            let check = |connection: &mut SqliteConnection| {
+                refuse_newer_sqlite(connection)?;
+                count_pending(connection, SQLITE)
+            };
+            with_locked_sqlite(&pools, check).await?
+        }
     };
     if pending == 0 { Ok(()) } else { Err(StoreError::NotMigrated { pending }) }
 }
 
-/// Verifies that every applied migration is one of this version.
+/// Verifies that this version can use the database: it knows every applied migration, or those that it does not know only add.
 pub async fn check_supported(pools: &sqlite::Pools) -> Result<()> {
     let mut connection = pools.reader().await?;
-    connection.spawn_blocking(|connection| Ok(refuse_newer(connection, &SQLITE))).await?
+    connection.spawn_blocking(|connection| Ok(refuse_newer_sqlite(connection))).await?
 }
 
 pub async fn revert_all(backend: Backend) -> Result<()> {
@@ -67,7 +86,8 @@ async fn lock_postgres(pools: &postgres::Pools) -> Result<postgres::Conn> {
 
 /// Runs pending migrations beside running instances. A migration that finds a table in use is rolled back and tried again: each
 /// runs in its own transaction, so that those before it stay.
-async fn run_on_postgres(mut connection: postgres::Conn) -> Result<usize> {
+async fn run_on_postgres(connection: postgres::Conn) -> Result<usize> {
+    let mut connection = refuse_newer_postgres(connection).await?;
     connection.batch_execute(&format!("SET lock_timeout = {LOCK_TIMEOUT}")).await?;
     let mut harness = AsyncMigrationHarness::new(connection);
     let deadline = Instant::now() + LOCK_PATIENCE;
@@ -107,7 +127,6 @@ fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, sourc
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
-    refuse_newer(harness, &source)?;
     harness.run_pending_migrations(source).map(|ran| ran.len()).map_err(migration_error)
 }
 
@@ -118,7 +137,6 @@ fn count_pending<DB: DieselBackend>(
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
-    refuse_newer(harness, &source)?;
     harness.pending_migrations(source).map(|pending| pending.len()).map_err(migration_error)
 }
 
@@ -129,16 +147,70 @@ where
     harness.revert_all_migrations(source).map(|_| ()).map_err(migration_error)
 }
 
-/// Fails if a newer version has migrated the database: this version would misread or damage its tables.
-fn refuse_newer<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: &EmbeddedMigrations) -> Result<()>
+/// Fails if a newer version has migrated the database so that this version would misread or damage its tables.
+async fn refuse_newer_postgres(connection: postgres::Conn) -> Result<postgres::Conn> {
+    let mut harness = AsyncMigrationHarness::new(connection);
+    let newer = find_newer(&mut harness, &POSTGRES)?;
+    let mut connection = harness.into_inner();
+    if let Some(newer) = newer {
+        let contractions = if newer.records_contractions {
+            diesel_async::RunQueryDsl::load(contractions::table.select(contractions::migration), &mut connection)
+                .await?
+        } else {
+            Vec::new()
+        };
+        newer.refuse(&contractions)?;
+    }
+    Ok(connection)
+}
+
+/// As [`refuse_newer_postgres`].
+fn refuse_newer_sqlite(connection: &mut SqliteConnection) -> Result<()> {
+    let Some(newer) = find_newer(connection, &SQLITE)? else { return Ok(()) };
+    let contractions = if newer.records_contractions {
+        diesel::RunQueryDsl::load(contractions::table.select(contractions::migration), connection)?
+    } else {
+        Vec::new()
+    };
+    newer.refuse(&contractions)
+}
+
+/// Migrations that this version does not know.
+struct Newer {
+    /// Never empty.
+    migrations: Vec<String>,
+    /// False if the database is from before the table, so that each of the migrations may take something away.
+    records_contractions: bool,
+}
+
+impl Newer {
+    fn refuse(self, contractions: &[String]) -> Result<()> {
+        let mut refused: Vec<String> = self.migrations;
+        if self.records_contractions {
+            let count = refused.len();
+            refused.retain(|migration| contractions.contains(migration));
+            if refused.is_empty() {
+                tracing::info!(migrations = count, "the database is of a newer version, which only added to it");
+            }
+        }
+        refused.into_iter().max().map_or(Ok(()), |migration| Err(StoreError::NewerDatabase { migration }))
+    }
+}
+
+fn find_newer<DB: DieselBackend>(
+    harness: &mut impl MigrationHarness<DB>,
+    source: &EmbeddedMigrations,
+) -> Result<Option<Newer>>
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
     let known = MigrationSource::<DB>::migrations(source).map_err(migration_error)?;
     let known: HashSet<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
     let applied = harness.applied_migrations().map_err(migration_error)?;
-    let newest = applied.iter().map(ToString::to_string).filter(|version| !known.contains(version)).max();
-    newest.map_or(Ok(()), |migration| Err(StoreError::NewerDatabase { migration }))
+    let applied: Vec<String> = applied.iter().map(ToString::to_string).collect();
+    let records_contractions = applied.iter().any(|version| version == CONTRACTIONS);
+    let migrations: Vec<String> = applied.into_iter().filter(|version| !known.contains(version)).collect();
+    Ok((!migrations.is_empty()).then_some(Newer { migrations, records_contractions }))
 }
 
 fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> StoreError {

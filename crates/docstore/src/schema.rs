@@ -10,6 +10,12 @@ mod column_types {
 }
 
 diesel::table! {
+    contractions (migration) {
+        migration -> Text,
+    }
+}
+
+diesel::table! {
     use crate::schema::column_types::*;
 
     organizations (id) {

@@ -1,5 +1,6 @@
 //! Migrations come in pairs: one set of names for both databases, each with a way up and a way down. They only add, since
-//! instances of the version before run beside them.
+//! instances of the version before run beside them; one that takes something away records that, and older versions then refuse
+//! to start.
 
 use super::Breach;
 use anyhow::Context;
@@ -35,12 +36,7 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
             let up = root.join("migrations").join(database).join(name).join("up.sql");
             if name.as_str() > LAST_WITHOUT_RULE && up.is_file() {
                 let sql = fs::read_to_string(&up).with_context(|| format!("cannot read `{}`", up.display()))?;
-                for statement in contractions(&sql) {
-                    breaches.push(Breach::new(
-                        format!("migrations/{database}/{name}/up.sql has `{statement}` beside the old version"),
-                        format!("wait for a later release, and say in a line `{CONTRACT} ...` since when it is unused"),
-                    ));
-                }
+                breaches.extend(breaches_of(&format!("migrations/{database}/{name}/up.sql"), name, &sql));
             }
             for file in ["up.sql", "down.sql"] {
                 if !root.join("migrations").join(database).join(name).join(file).is_file() {
@@ -62,11 +58,33 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
     Ok(breaches)
 }
 
-/// The statements that take something away, unless a line declares them.
-fn contractions(sql: &str) -> Vec<&'static str> {
-    if sql.lines().any(|line| line.starts_with(CONTRACT)) {
+/// Finds what is wrong with the `file` of the migration `name`: it takes something away undeclared, or without recording that.
+fn breaches_of(file: &str, name: &str, sql: &str) -> Vec<Breach> {
+    let record = format!("INSERT INTO contractions (migration) VALUES ('{}');", version(name));
+    if !sql.lines().any(|line| line.starts_with(CONTRACT)) {
+        let breach = |statement| {
+            Breach::new(
+                format!("{file} has `{statement}` beside the old version"),
+                format!("wait for a later release, and say in a line `{CONTRACT} ...` since when it is unused"),
+            )
+        };
+        return contractions(sql).into_iter().map(breach).collect();
+    }
+    if sql.lines().any(|line| line.trim() == record) {
         return Vec::new();
     }
+    let what = format!("{file} takes something away, and versions that do not know it would start on its database");
+    vec![Breach::new(what, format!("add the line `{record}`"))]
+}
+
+/// The version of a migration as diesel records it: the digits of its time.
+fn version(name: &str) -> String {
+    let time = name.split_once('_').map_or(name, |(time, _)| time);
+    time.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// The statements that versions before cannot work with.
+fn contractions(sql: &str) -> Vec<&'static str> {
     let code = sql.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code));
     let code = code.collect::<Vec<_>>().join("\n").to_uppercase();
     let words: Vec<&str> =
@@ -78,8 +96,16 @@ fn contractions(sql: &str) -> Vec<&'static str> {
         ("RENAME", has(&["RENAME"])),
         ("ALTER ... TYPE", (0..words.len()).any(|at| changes_type(&words[at..]))),
         ("SET NOT NULL", has(&["SET", "NOT", "NULL"])),
+        ("ADD COLUMN ... NOT NULL", code.split(';').any(adds_required_column)),
     ];
     found.into_iter().filter(|(_, is_used)| *is_used).map(|(statement, _)| statement).collect()
+}
+
+/// Returns true for a statement that adds a column which a version before does not fill, as it must.
+fn adds_required_column(statement: &str) -> bool {
+    let mut columns = statement.split("ADD COLUMN");
+    columns.next();
+    columns.any(|column| column.contains("NOT NULL") && !column.contains("DEFAULT"))
 }
 
 /// Returns true for `ALTER [COLUMN] name [SET DATA] TYPE`; a column that is merely named `type` is none.
@@ -139,23 +165,36 @@ mod tests {
     #[test]
     fn later_migrations_only_add() {
         let root = tempfile::tempdir().unwrap();
-        for name in [LAST_WITHOUT_RULE, "2026-12-01-000000_a", "2026-12-02-000000_b"] {
+        for name in [LAST_WITHOUT_RULE, "2026-12-01-000000_a", "2026-12-02-000000_b", "2026-12-03-000000_c"] {
             for database in ["postgres", "sqlite"] {
-                let declared = if name.ends_with("_b") { "-- contract: unused since 1.4\n" } else { "" };
+                let declared = match name.rsplit_once('_') {
+                    Some((_, "b")) => {
+                        "-- contract: unused since 1.4\nINSERT INTO contractions (migration) VALUES ('20261202000000');\n"
+                    }
+                    Some((_, "c")) => "-- contract: unused since 1.4\n",
+                    _ => "",
+                };
                 let sql = format!("{declared}ALTER TABLE t DROP COLUMN c;\n");
                 write_sql(root.path(), &format!("{database}/{name}/up.sql"), &sql);
                 write(root.path(), &format!("{database}/{name}/down.sql"));
             }
         }
         let found: Vec<_> = check(root.path()).unwrap().into_iter().map(|breach| breach.what).collect();
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("migrations/postgres/2026-12-01-000000_a/up.sql has `DROP COLUMN`"), "{found:?}");
-        assert!(found[1].starts_with("migrations/sqlite/2026-12-01-000000_a/up.sql has `DROP COLUMN`"), "{found:?}");
+        let expected = [
+            "migrations/postgres/2026-12-01-000000_a/up.sql has `DROP COLUMN`",
+            "migrations/postgres/2026-12-03-000000_c/up.sql takes something away",
+            "migrations/sqlite/2026-12-01-000000_a/up.sql has `DROP COLUMN`",
+            "migrations/sqlite/2026-12-03-000000_c/up.sql takes something away",
+        ];
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found}");
+        }
     }
 
     #[test]
     fn contractions_are_found_in_statements_only() {
-        let cases: [(&str, &[&str]); 10] = [
+        let cases: [(&str, &[&str]); 11] = [
             ("CREATE TABLE t (type TEXT NOT NULL);", &[]),
             ("ALTER TABLE t ADD COLUMN type TEXT; -- no DROP TABLE", &[]),
             ("ALTER TABLE t ALTER COLUMN c DROP NOT NULL;", &[]),
@@ -164,8 +203,12 @@ mod tests {
             ("ALTER TABLE t RENAME COLUMN a TO b;", &["RENAME"]),
             ("ALTER TABLE t ALTER COLUMN c TYPE TEXT COLLATE \"C\";", &["ALTER ... TYPE"]),
             ("ALTER TABLE t ALTER c SET DATA TYPE TEXT, ALTER d SET NOT NULL;", &["ALTER ... TYPE", "SET NOT NULL"]),
-            ("  -- contract: not at the start of a line\nDROP TABLE t;", &["DROP TABLE"]),
-            ("-- contract: unused since 1.4\nDROP TABLE t;", &[]),
+            ("  -- a comment\nDROP TABLE t;", &["DROP TABLE"]),
+            ("ALTER TABLE t ADD COLUMN a INT NOT NULL;", &["ADD COLUMN ... NOT NULL"]),
+            (
+                "ALTER TABLE t ADD COLUMN a INT NOT NULL DEFAULT 0, ADD COLUMN b INT; CREATE TABLE u (c INT NOT NULL);",
+                &[],
+            ),
         ];
         for (sql, expected) in cases {
             assert_eq!(contractions(sql), expected, "{sql}");

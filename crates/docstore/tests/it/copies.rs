@@ -49,6 +49,8 @@ async fn damage_is_found(db: Database) {
     db.execute("PRAGMA foreign_keys = OFF; INSERT INTO balances VALUES (zeroblob(16), 1)").await;
     assert_eq!(db.find_damage().await.unwrap(), ["row of `balances` without its `organizations`"]);
     db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231235959')").await;
+    db.check_supported().await.unwrap();
+    db.execute("INSERT INTO contractions (migration) VALUES ('29991231235959')").await;
     let refused = db.check_supported().await;
     assert!(
         matches!(&refused, Err(StoreError::NewerDatabase { migration }) if migration == "29991231235959"),

@@ -7,7 +7,8 @@ use docstore::StoreError;
 use crate::support::{Database, Place, connect, new_organization};
 
 on_both_backends!(empty:
-    up_down_up_restores_schema, down_removes_all_tables, concurrent_migrations_run_once, newer_database_is_refused,
+    up_down_up_restores_schema, down_removes_all_tables, concurrent_migrations_run_once,
+    newer_database_is_refused_if_it_takes_something_away, newer_database_without_a_record_of_contractions_is_refused,
     migration_does_not_queue_for_a_table_in_use,
 );
 
@@ -91,11 +92,27 @@ async fn migration_does_not_queue_for_a_table_in_use(db: Database) {
     db.check_migrated().await.unwrap();
 }
 
-async fn newer_database_is_refused(db: Database) {
+async fn newer_database_is_refused_if_it_takes_something_away(db: Database) {
     db.migrate().await.unwrap();
-    db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000000')").await;
+    db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000000'), ('20990102000000')").await;
+    db.check_migrated().await.unwrap();
+    assert_eq!(db.migrate().await.unwrap(), 0);
+    assert_refused(&db, "INSERT INTO contractions (migration) VALUES ('20990101000000')", "20990101000000").await;
+}
+
+async fn newer_database_without_a_record_of_contractions_is_refused(db: Database) {
+    db.migrate().await.unwrap();
+    let change = "DROP TABLE contractions; DELETE FROM __diesel_schema_migrations WHERE version = '20261125000000';
+        INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000000')";
+    assert_refused(&db, change, "20990101000000").await;
+}
+
+async fn assert_refused(db: &Database, change: &str, expected: &str) {
+    for statement in change.split(';') {
+        db.execute(statement).await;
+    }
     for refused in [db.check_migrated().await, db.migrate().await.map(|_| ())] {
         let error = refused.unwrap_err();
-        assert!(matches!(&error, StoreError::NewerDatabase { migration } if migration == "20990101000000"), "{error}");
+        assert!(matches!(&error, StoreError::NewerDatabase { migration } if migration == expected), "{error}");
     }
 }
