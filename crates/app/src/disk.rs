@@ -39,7 +39,7 @@ impl FreeSpace {
         if let Err(reason) = &outcome
             && !last.is_some_and(|(_, was_low)| was_low)
         {
-            tracing::error!(%reason, "uploads and imports are paused");
+            tracing::error!(%reason, "uploads, imports and indexing are paused");
         }
         *last = Some((Instant::now(), is_low));
         is_low

@@ -45,6 +45,13 @@ macro_rules! is_one_of {
     };
 }
 
+/// Loads all rows of a query.
+macro_rules! load_rows {
+    ($connection:expr, $query:expr) => {
+        diesel_async::RunQueryDsl::load($query, $connection).await
+    };
+}
+
 /// Inserts any number of rows, in batches.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {

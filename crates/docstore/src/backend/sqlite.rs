@@ -45,6 +45,14 @@ macro_rules! is_one_of {
     };
 }
 
+/// Loads all rows of a query. Unlike the asynchronous API of diesel, it does not copy every row before it is read.
+macro_rules! load_rows {
+    ($connection:expr, $query:expr) => {{
+        let query = $query;
+        $connection.spawn_blocking(move |connection| diesel::RunQueryDsl::load(query, connection)).await
+    }};
+}
+
 /// Inserts any number of rows, in batches. diesel supports multi-row inserts on SQLite only in its synchronous API.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{

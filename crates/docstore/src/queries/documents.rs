@@ -192,7 +192,7 @@ pub async fn load_documents(
         Collection::Web => query.filter(documents::organization_id.is_null()),
         Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
     };
-    let rows: Vec<(Document, Capture)> = query.load(connection).await?;
+    let rows: Vec<(Document, Capture)> = load_rows!(connection, query)?;
     let mut by_capture = passages_by_capture(connection, &rows).await?;
     Ok(rows
         .into_iter()
@@ -219,7 +219,7 @@ pub async fn find_latest_states(
         Collection::Web => query.filter(documents::organization_id.is_null()),
         Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
     };
-    let rows: Vec<(DocId, CaptureId, Timestamp)> = query.load(connection).await?;
+    let rows: Vec<(DocId, CaptureId, Timestamp)> = load_rows!(connection, query)?;
     let state = |(doc_id, capture_id, last_seen_at)| DocumentState { doc_id, capture_id, last_seen_at };
     Ok(rows.into_iter().map(state).collect())
 }
@@ -232,12 +232,11 @@ pub async fn passages_by_capture(
     let (whole, divided): (Vec<_>, Vec<_>) =
         rows.iter().map(|(_, capture)| capture).partition(|capture| capture.parts.is_none());
     let ids = |captures: &[&Capture]| captures.iter().map(|capture| capture.capture_id).collect::<Vec<CaptureId>>();
-    let mut found = passages::table
+    let query = passages::table
         .filter(is_one_of!(passages::capture_id, ids(&whole)))
         .order((passages::capture_id, passages::ordinal))
-        .select(Passage::as_select())
-        .load(connection)
-        .await?;
+        .select(Passage::as_select());
+    let mut found: Vec<Passage> = load_rows!(connection, query)?;
     let firsts = divided.iter().map(|capture| WantedParts { capture_id: capture.capture_id, parts: vec![0] });
     let maps = divided.iter().filter_map(|capture| Some((capture.capture_id, capture.parts.as_ref()?))).collect();
     found.extend(passages_in(connection, &maps, &firsts.collect::<Vec<_>>()).await?);

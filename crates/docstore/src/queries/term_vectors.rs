@@ -54,7 +54,7 @@ pub async fn load_for_ranking(
         Collection::Web => query.filter(documents::organization_id.is_null()),
         Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
     };
-    let rows: Vec<RankedRow> = query.load(connection).await?;
+    let rows: Vec<RankedRow> = load_rows!(connection, query)?;
     Ok(rows.into_iter().map(document_to_rank).collect())
 }
 
