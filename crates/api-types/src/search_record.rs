@@ -24,8 +24,8 @@ pub struct SearchRecordResponse {
     /// Time of the search (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
-    /// The request as a `SearchRequest`, without defaults and without `client_model`. Of a request of more than 64 kB, and of a
-    /// search by an earlier version of the service, only `query`.
+    /// The request as a `SearchRequest`, without defaults and without `client_model`. Only `query` of a request of
+    /// more than 64 kB, of a search while the disk of the server was almost full, and of a search by an earlier version of the service.
     pub request: Map<String, Value>,
     /// Ranking of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -65,6 +65,11 @@ pub fn found(answer: &Value) -> Vec<String> {
 pub struct Judgements(HashMap<String, HashMap<String, f64>>);
 
 impl Judgements {
+    /// Returns the ids of the documents that are relevant to a query.
+    pub fn relevant(&self, query: &str) -> impl Iterator<Item = &str> {
+        self.0.get(query).into_iter().flatten().map(|(document, _)| document.as_str())
+    }
+
     /// Reads lines of query, document and grade, after a heading. Skips documents that are not relevant.
     fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -113,5 +118,6 @@ mod tests {
         assert!((ndcg(&["b", "a"]) - 1.0).abs() < 1e-9);
         assert!((ndcg(&["x", "a"]) - 0.386_85).abs() < 1e-4);
         assert!(ndcg(&[]).abs() < 1e-9);
+        assert_eq!((judgements.relevant("q").count(), judgements.relevant("unjudged").count()), (2, 0));
     }
 }

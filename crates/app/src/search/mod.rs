@@ -489,6 +489,8 @@ impl App {
             capture_id: Some(result.capture_id),
         };
         let granted: Vec<Grant> = doc_ids.iter().zip(&details.results).map(grant).collect();
+        // Large requests must not fill what is left of the disk.
+        let is_kept = |text: &String| text.len() <= MAX_RECORDED_REQUEST && !self.free_space.is_low();
         let row = docstore::Search {
             search_id,
             organization_id,
@@ -497,7 +499,7 @@ impl App {
             query: request.query.clone(),
             results: doc_ids,
             created_at: now,
-            request: request.original.clone().filter(|text| text.len() <= MAX_RECORDED_REQUEST),
+            request: request.original.clone().filter(is_kept),
             details: Some(details),
         };
         let time = request.deadline.left().map_or(RECORD_TIMEOUT, |left| left.clamp(LEAST_RECORD_TIME, RECORD_TIMEOUT));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use app::disk::FreeSpace;
 use app::documents::{ReadRequest, ReadWarning, Unread};
 use app::files::PresignRequest;
+use app::search::SearchRequest;
 use app::{Error, Quota};
 use model::RunMode;
 use test_support::site::{Page, Site};
@@ -32,7 +33,11 @@ async fn uploads_and_runs_are_refused_and_searches_continue() {
     assert!(matches!(error, Error::QuotaExceeded(Quota::Disk)), "{error:?}");
     assert!(checks.load(Ordering::Relaxed) <= 3, "the check is cached");
     world.import_one(page("https://example.com/", "The tides.")).await;
-    assert_eq!(world.app.search(&tenant.viewer, search("tides")).await.unwrap().hits.len(), 1);
+    let request = SearchRequest { original: Some(r#"{"query":"tides"}"#.to_owned()), ..search("tides") };
+    let outcome = world.app.search(&tenant.viewer, request).await.unwrap();
+    assert_eq!(outcome.hits.len(), 1);
+    let recorded = world.app.recorded_search(&tenant.viewer, &outcome.search_id.to_string()).await.unwrap();
+    assert_eq!((recorded.query.as_str(), recorded.request), ("tides", None), "little is written");
     assert!(!world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
 }
 

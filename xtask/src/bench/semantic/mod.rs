@@ -25,6 +25,8 @@ const INDEXING: Duration = Duration::from_secs(600);
 const POLL: Duration = Duration::from_millis(100);
 /// nDCG@10 that vectors without meaning may cost.
 const RANDOM_LOSS: f64 = 0.01;
+/// Share of the relevant documents in the vector of a query that stands for a good model.
+const GOOD_SHARE: f32 = 0.5;
 
 #[derive(clap::Args)]
 pub struct SemanticOptions {
@@ -45,7 +47,7 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
     };
     let labelled = Labelled::read(folder)?;
     let lexical = lexical(program, &labelled, report.section(format!("{}, words only", labelled.collection.title())))?;
-    for (name, vectors, loss) in variants(options)? {
+    for (name, vectors, loss) in variants(options, &labelled)? {
         let section = report.section(format!("{}, {name}", labelled.collection.title()));
         let alone = alone(&labelled, vectors.as_ref())?;
         section.number("nDCG@10 of the vectors alone", alone);
@@ -60,9 +62,13 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
 type Variant = (&'static str, Arc<dyn Vectors>, f64);
 
 /// Returns the vectors to measure: of the model, degraded ones, and some that need no model.
-fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
+fn variants(options: &Options, labelled: &Labelled) -> anyhow::Result<Vec<Variant>> {
     let seed = options.seed;
     let mut variants: Vec<Variant> = Vec::new();
+    let judged: Arc<dyn Vectors> = Arc::new(vectors::Judged::new(labelled, GOOD_SHARE, seed)?);
+    variants.push(("vectors that know the relevant documents", Arc::clone(&judged), 0.0));
+    let noisy = Arc::new(vectors::Noisy { vectors: judged, share: 1.0, seed });
+    variants.push(("the same with noise as long as its vectors", noisy, 0.0));
     match &options.semantic.model {
         Some(folder) => {
             let model: Arc<dyn Vectors> = Arc::new(ModelProgram::start(folder)?);
@@ -71,7 +77,7 @@ fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
             variants.push(("the model with noise as long as its vectors", noisy(1.0), 0.0));
             variants.push(("the model with noise twice as long", noisy(2.0), 0.0));
         }
-        None => eprintln!("without --model no good vectors are measured"),
+        None => eprintln!("without --model no trained model is measured"),
     }
     variants.push(("mean of random word vectors", Arc::new(vectors::Words { seed }), 0.0));
     variants.push(("random vectors", Arc::new(vectors::Noise { seed }), RANDOM_LOSS));

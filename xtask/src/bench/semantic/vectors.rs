@@ -1,6 +1,8 @@
 //! Vectors of different quality.
 
+use crate::bench::labelled::Labelled;
 use crate::bench::random::Random;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Number of components of generated vectors.
@@ -44,6 +46,53 @@ impl Vectors for Words {
             normalized(sum)
         });
         Ok(vectors.collect())
+    }
+}
+
+/// Vectors of a model that knows what queries mean, in place of one that was trained: those of [`Words`], and a query is moved
+/// towards the documents that were judged relevant to it (Rocchio's formula).
+pub struct Judged {
+    words: Words,
+    /// By text of the query.
+    relevant: HashMap<String, Vec<f32>>,
+    /// Length of the mean of the relevant documents, relative to the vector of the query.
+    share: f32,
+}
+
+impl Judged {
+    /// # Errors
+    ///
+    /// Returns an error if the vectors of words fail.
+    pub fn new(labelled: &Labelled, share: f32, seed: u64) -> anyhow::Result<Self> {
+        let words = Words { seed };
+        let documents: HashMap<&str, String> = labelled
+            .collection
+            .documents
+            .iter()
+            .map(|document| (document.id.as_str(), format!("{}\n{}", document.title, document.text)))
+            .collect();
+        let mut relevant = HashMap::new();
+        for query in &labelled.queries {
+            let judged = labelled.judgements.relevant(&query.id);
+            let texts: Vec<String> = judged.filter_map(|id| documents.get(id).cloned()).collect();
+            let mut mean = vec![0.0; DIMENSIONS];
+            words.embed(&texts)?.iter().for_each(|vector| add(&mut mean, vector, 1.0));
+            relevant.insert(query.text.clone(), normalized(mean));
+        }
+        Ok(Self { words, relevant, share })
+    }
+}
+
+impl Vectors for Judged {
+    fn embed(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
+        let mut vectors = self.words.embed(texts)?;
+        for (vector, text) in vectors.iter_mut().zip(texts) {
+            if let Some(relevant) = self.relevant.get(text) {
+                add(vector, relevant, self.share);
+                *vector = normalized(std::mem::take(vector));
+            }
+        }
+        Ok(vectors)
     }
 }
 
