@@ -61,8 +61,11 @@ macro_rules! operations {
     };
     (@read $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
-            let mut connection = $pools.reader().await?;
-            $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
+            $pools
+                .read(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
         }
     };
     (@snapshot $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {

@@ -11,11 +11,12 @@ use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
+use crate::backend::blocking::{self, Statements};
 use crate::backend::group_commit::{GroupCommit, Kind};
 use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
-pub type Conn = SyncConnectionWrapper<SqliteConnection>;
+pub type Conn = SyncConnectionWrapper<SqliteConnection, Statements>;
 
 /// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
 macro_rules! lock_free_rows {
@@ -179,6 +180,16 @@ impl Pools {
         self.writer.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 
+    /// Runs the body, of one query.
+    pub async fn read<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        let mut connection = self.reader().await?;
+        blocking::run(async move { body(&mut connection).await }).await?
+    }
+
     /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where
@@ -186,7 +197,8 @@ impl Pools {
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
         let mut connection = self.reader().await?;
-        connection.transaction(async move |connection| body(connection).await).await
+        let reading = async move { connection.transaction(async move |connection| body(connection).await).await };
+        blocking::run(reading).await?
     }
 
     /// Runs the body in a transaction that holds the write lock from its start, and returns after its commit. A deferred
