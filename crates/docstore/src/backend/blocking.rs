@@ -7,12 +7,15 @@ use std::cell::Cell;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use diesel_async::sync_connection_wrapper::SpawnBlocking;
+use diesel::SqliteConnection;
+use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use tokio::runtime::Handle;
 
 use crate::error::{Result, StoreError};
+
+pub type Conn = SyncConnectionWrapper<SqliteConnection, Statements>;
 
 thread_local! {
     /// True on a thread that runs an operation.

@@ -21,8 +21,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::backend::blocking;
-use crate::backend::sqlite::Conn;
+use crate::backend::blocking::{self, Conn};
 use crate::error::{Result, StoreError};
 
 type Transactions = <Conn as AsyncConnection>::TransactionManager;

@@ -4,19 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diesel::{ConnectionError, QueryResult, SqliteConnection};
+use diesel::{ConnectionError, QueryResult};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
-use crate::backend::blocking::{self, Statements};
+use crate::backend::blocking;
 use crate::backend::group_commit::{GroupCommit, Kind};
 use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
-pub type Conn = SyncConnectionWrapper<SqliteConnection, Statements>;
+pub use crate::backend::blocking::Conn;
 
 /// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
 macro_rules! lock_free_rows {

@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(100);
 /// nDCG@10 that vectors without meaning may cost.
 const RANDOM_LOSS: f64 = 0.01;
 /// Share of the relevant documents in the vector of a query that stands for a good model.
-const GOOD_SHARE: f32 = 0.5;
+const GOOD_SHARE: f32 = 1.0;
 
 #[derive(clap::Args)]
 pub struct SemanticOptions {
