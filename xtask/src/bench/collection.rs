@@ -25,6 +25,13 @@ pub struct Document {
     pub text: String,
 }
 
+impl Document {
+    /// Returns title and text as one, as models read them.
+    pub fn whole(&self) -> String {
+        format!("{}\n{}", self.title, self.text)
+    }
+}
+
 /// Query in BEIR format (`queries.jsonl`).
 #[derive(Deserialize)]
 struct Query {

@@ -137,7 +137,7 @@ fn folders(path: &Path) -> anyhow::Result<BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
-    use super::{LAST_WITHOUT_RULE, check, contractions};
+    use super::{LAST_WITHOUT_RULE, breaches_of, check, contractions};
     use std::fs;
 
     fn write(root: &std::path::Path, file: &str) {
@@ -189,6 +189,19 @@ mod tests {
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for (found, expected) in found.iter().zip(expected) {
             assert!(found.starts_with(expected), "{found}");
+        }
+    }
+
+    #[test]
+    fn only_a_line_that_starts_with_the_mark_declares() {
+        let record = "INSERT INTO contractions (migration) VALUES ('20261201000000');";
+        let cases = [
+            (format!("  -- contract: not at the start of a line\n{record}\nDROP TABLE t;"), 1),
+            (format!("-- contract: unused since 1.4\n{record}\nDROP TABLE t;"), 0),
+            ("-- contract: unused since 1.4\nDROP TABLE t;".to_owned(), 1),
+        ];
+        for (sql, expected) in cases {
+            assert_eq!(breaches_of("up.sql", "2026-12-01-000000_a", &sql).len(), expected, "{sql}");
         }
     }
 

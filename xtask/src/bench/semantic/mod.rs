@@ -5,6 +5,7 @@ mod program;
 mod recall;
 mod vectors;
 
+use super::collection::Document;
 use super::engine::Engine;
 use super::installation::Installation;
 use super::labelled::{self, K, Labelled};
@@ -96,8 +97,7 @@ fn lexical(program: &Path, labelled: &Labelled, section: &mut Section) -> anyhow
 /// Returns the nDCG@10 of the nearest documents, with one vector per document and exact comparison.
 fn alone(labelled: &Labelled, vectors: &dyn Vectors) -> anyhow::Result<f64> {
     let waiting = spinner("comparing vectors exactly");
-    let texts: Vec<String> =
-        labelled.collection.documents.iter().map(|document| format!("{}\n{}", document.title, document.text)).collect();
+    let texts: Vec<String> = labelled.collection.documents.iter().map(Document::whole).collect();
     let documents = vectors.embed(&texts)?;
     let ids: Vec<&str> = labelled.collection.documents.iter().map(|document| document.id.as_str()).collect();
     let ndcg = labelled.ndcg(|query| {

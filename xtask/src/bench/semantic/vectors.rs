@@ -65,12 +65,8 @@ impl Judged {
     /// Returns an error if the vectors of words fail.
     pub fn new(labelled: &Labelled, share: f32, seed: u64) -> anyhow::Result<Self> {
         let words = Words { seed };
-        let documents: HashMap<&str, String> = labelled
-            .collection
-            .documents
-            .iter()
-            .map(|document| (document.id.as_str(), format!("{}\n{}", document.title, document.text)))
-            .collect();
+        let documents: HashMap<&str, String> =
+            labelled.collection.documents.iter().map(|document| (document.id.as_str(), document.whole())).collect();
         let mut relevant = HashMap::new();
         for query in &labelled.queries {
             let judged = labelled.judgements.relevant(&query.id);
