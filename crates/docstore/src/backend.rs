@@ -2,7 +2,6 @@
 //!
 //! `queries/` is compiled once for each backend, against its `Conn` and macros: a query is written once and checked twice.
 
-mod blocking;
 mod group_commit;
 mod id_list;
 pub mod postgres;

@@ -61,11 +61,8 @@ macro_rules! operations {
     };
     (@read $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
-            $pools
-                .read(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
+            let mut connection = $pools.reader().await?;
+            $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
         }
     };
     (@snapshot $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {

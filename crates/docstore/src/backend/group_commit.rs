@@ -10,21 +10,21 @@
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use diesel::connection::AnsiTransactionManager;
-use diesel_async::pooled_connection::deadpool::{Object, Pool};
-use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
+use diesel::SqliteConnection;
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::backend::blocking::{self, Conn};
 use crate::error::{Result, StoreError};
 
-type Transactions = <Conn as AsyncConnection>::TransactionManager;
+type Conn = SyncConnectionWrapper<SqliteConnection>;
 
 /// Maximum number of writes in one transaction.
 const MAX_WRITES: usize = 64;
@@ -54,7 +54,7 @@ pub struct GroupCommit {
 
 impl GroupCommit {
     /// Runs the body in a transaction that holds the write lock from its start. Returns after the commit.
-    pub async fn write<T, F>(self: &Arc<Self>, writer: &Pool<Conn>, kind: Kind, body: F) -> Result<T>
+    pub async fn write<T, F>(&self, writer: &Pool<Conn>, kind: Kind, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
@@ -62,7 +62,7 @@ impl GroupCommit {
         let (reply, mut outcome) = oneshot::channel();
         self.queue().push_back(Box::new(Pending { body: Some(body), result: None, reply, kind }));
         loop {
-            let connection = tokio::select! {
+            let mut connection = tokio::select! {
                 biased;
                 outcome = &mut outcome => return outcome.unwrap_or_else(|_| Err(unavailable("the write was dropped"))),
                 connection = writer.get() => connection.map_err(unavailable)?,
@@ -70,7 +70,7 @@ impl GroupCommit {
             // The caller before may have run this write too.
             match outcome.try_recv() {
                 Ok(outcome) => return outcome,
-                Err(TryRecvError::Empty) => Arc::clone(self).commit_group(connection).await?,
+                Err(TryRecvError::Empty) => self.commit_group(&mut connection).await,
                 Err(TryRecvError::Closed) => return Err(unavailable("the write was dropped")),
             }
         }
@@ -95,12 +95,8 @@ impl GroupCommit {
         queue.pop_front_if(|write| fits(write.kind()))
     }
 
-    /// Runs waiting writes in one transaction, on one thread, and reports to their callers.
-    async fn commit_group(self: Arc<Self>, mut connection: Object<Conn>) -> Result<()> {
-        blocking::run(async move { self.commit_waiting(&mut connection).await }).await
-    }
-
-    async fn commit_waiting(&self, connection: &mut Conn) {
+    /// Runs waiting writes in one transaction and reports to their callers.
+    async fn commit_group(&self, connection: &mut Conn) {
         let Some(first) = self.next(|_| true) else { return };
         let kind = first.kind();
         let mut group = vec![first];
@@ -121,16 +117,7 @@ impl GroupCommit {
             connection.batch_execute(level).await?;
             self.is_relaxed.store(is_relaxed, Ordering::Relaxed);
         }
-        // The lock from the start: a transaction that reads before it writes would fail under concurrency.
-        let begin = |connection: &mut _| AnsiTransactionManager::begin_transaction_sql(connection, "BEGIN IMMEDIATE");
-        connection.spawn_blocking(begin).await?;
-        match self.run(connection, kind, group).await {
-            Ok(()) => Ok(Transactions::commit_transaction(connection).await?),
-            Err(abort) => {
-                Transactions::rollback_transaction(connection).await?;
-                Err(abort)
-            }
-        }
+        connection.immediate_transaction(async move |connection| self.run(connection, kind, group).await).await
     }
 
     /// Runs the first write, and further ones in savepoints. Without others before it, a failed write needs none.

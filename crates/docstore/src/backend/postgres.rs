@@ -175,16 +175,6 @@ impl Pools {
         self.reader().await
     }
 
-    /// Runs the body, of one query.
-    pub async fn read<T, F>(&self, body: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
-    {
-        let mut connection = self.reader().await?;
-        body(&mut connection).await
-    }
-
     /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where

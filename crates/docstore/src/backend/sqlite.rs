@@ -4,18 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diesel::{ConnectionError, QueryResult};
+use diesel::{ConnectionError, QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use model::DocId;
 
-use crate::backend::blocking;
 use crate::backend::group_commit::{GroupCommit, Kind};
 use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
 use crate::error::{Result, SQLITE_BUSY, StoreError};
 
-pub use crate::backend::blocking::Conn;
+pub type Conn = SyncConnectionWrapper<SqliteConnection>;
 
 /// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
 macro_rules! lock_free_rows {
@@ -179,16 +179,6 @@ impl Pools {
         self.writer.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 
-    /// Runs the body, of one query.
-    pub async fn read<T, F>(&self, body: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
-    {
-        let mut connection = self.reader().await?;
-        blocking::run(async move { body(&mut connection).await }).await?
-    }
-
     /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where
@@ -196,8 +186,7 @@ impl Pools {
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
         let mut connection = self.reader().await?;
-        let reading = async move { connection.transaction(async move |connection| body(connection).await).await };
-        blocking::run(reading).await?
+        connection.transaction(async move |connection| body(connection).await).await
     }
 
     /// Runs the body in a transaction that holds the write lock from its start, and returns after its commit. A deferred
