@@ -60,7 +60,8 @@ impl App {
             self.store.ping().await.map_err(|error| error.to_string())?;
             self.write_probe.run(&self.store, self.clock.now()).await.map(|()| None)
         });
-        let storage = check("storage", true, async { up(self.blobs.ping().await) });
+        // Not required: an outage of the store affects all instances, and searches and stored documents do not need it.
+        let storage = check("storage", false, async { up(self.blobs.ping().await) });
         let index = async {
             match &self.engine {
                 Some(engine) => Some(check("index", true, async { up(engine.ping().await) }).await),

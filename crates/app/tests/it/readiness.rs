@@ -23,11 +23,11 @@ async fn states(world: &TestApp) -> Vec<(&'static str, bool, bool)> {
 #[tokio::test]
 async fn each_dependency_is_reported_by_itself() {
     let world = TestApp::start().await;
-    assert_eq!(states(&world).await, [("database", true, true), ("storage", true, true), ("index", true, true)]);
+    assert_eq!(states(&world).await, [("database", true, true), ("storage", true, false), ("index", true, true)]);
     world.engine.fail(EngineFault::Error(EngineErrorKind::Unavailable));
     assert_eq!(states(&world).await[2], ("index", false, true));
     world.blobs.fail(BlobErrorKind::Unavailable);
-    assert_eq!(states(&world).await[1], ("storage", false, true));
+    assert_eq!(states(&world).await[1], ("storage", false, false));
     world.break_database().await;
     assert!(states(&world).await.iter().all(|(_, up, _)| !up));
 }
@@ -35,7 +35,7 @@ async fn each_dependency_is_reported_by_itself() {
 #[tokio::test]
 async fn a_deployment_without_an_index_does_not_report_one() {
     let world = TestApp::with(Setup { retrieval: false, ..Setup::default() }).await;
-    assert_eq!(states(&world).await, [("database", true, true), ("storage", true, true)]);
+    assert_eq!(states(&world).await, [("database", true, true), ("storage", true, false)]);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `serve`: runs the service until SIGTERM or SIGINT.
 
 mod background;
+mod dependencies;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -60,7 +61,10 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     settings.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
     let embedder = embedder::open(&settings).await?;
     let creation = data_folder::creation_note(&settings, &compose::location(&settings)?);
-    let (store, _database_use) = compose::server_docstore(&settings).await?;
+    let (store, _database_use) = tokio::select! {
+        opened = dependencies::database(&settings) => opened?,
+        () = signals.received() => return Ok(()),
+    };
     if let Some(note) = creation {
         tracing::info!("{note}");
     }
@@ -83,7 +87,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
             tasks.push(tokio::spawn(server.serve(listener, connections, async move { stop.cancelled().await })));
         }
     }
-    blobs.prepare().await.context("preparing object storage")?;
+    dependencies::storage(&blobs, &stop).await?;
     let webhooks = compose::webhook_sender(&settings)?;
     let mut runner = None;
     if role.works() {

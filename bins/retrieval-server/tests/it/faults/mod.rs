@@ -15,4 +15,5 @@ mod postgres;
 mod races;
 mod redis;
 mod research;
+mod starts;
 mod storage;
