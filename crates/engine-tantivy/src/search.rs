@@ -10,13 +10,13 @@ use engine::{FirstStageRequest, FirstStageResponse, Snapshot, UnknownValues};
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED};
+use tantivy::{DocId, Searcher, SegmentReader, TERMINATED};
 use uuid::Uuid;
 
 use crate::country_cache::CountryCache;
 use crate::filter::{FilterPlan, SegmentFilter};
+use crate::posting_list::PostingList;
 use crate::schema::{Fields, names, scope_prefix};
 use crate::scope_statistics::ScopeCache;
 use crate::top_hits::TopHits;
@@ -108,7 +108,7 @@ fn length_norms(average: f32) -> [f32; 256] {
 
 /// Postings of the variants of a term in one segment, and its weight (query weight times IDF).
 struct OpenTerm {
-    variants: Vec<SegmentPostings>,
+    variants: Vec<PostingList>,
     weight: f32,
 }
 
@@ -127,7 +127,8 @@ fn open_texts(
             let mut variants = Vec::new();
             for stem in term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem)) {
                 let term = fields.scoped_term(fields.terms, prefix, stem);
-                variants.extend(index.read_postings(&term, IndexRecordOption::WithFreqs)?);
+                let postings = index.read_block_postings(&term, IndexRecordOption::WithFreqs)?;
+                variants.extend(postings.map(PostingList::new));
             }
             if !variants.is_empty() {
                 let weight = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
@@ -201,7 +202,7 @@ impl SegmentSearch<'_> {
             if !self.match_all_admitted {
                 // Skip to the next document that contains any term.
                 let postings = texts.iter().flatten().flat_map(|term| &term.variants);
-                start = postings.map(DocSet::doc).min().unwrap_or(TERMINATED);
+                start = postings.map(PostingList::doc).min().unwrap_or(TERMINATED);
                 if start >= self.max_doc {
                     break;
                 }
@@ -266,15 +267,13 @@ impl SegmentSearch<'_> {
     /// Calls `visit` with the position in the window and the saturation of each posting.
     fn for_each_posting(
         &self,
-        postings: &mut SegmentPostings,
+        postings: &mut PostingList,
         window: &std::ops::Range<DocId>,
         mut visit: impl FnMut(u32, f32),
     ) {
-        let mut doc = postings.doc();
-        while doc < window.end {
+        postings.for_each_before(window.end, |doc, frequency| {
             let norm = self.norms[usize::from(self.lengths.fieldnorm_id(doc))];
-            visit(doc - window.start, bm25::saturation(postings.term_freq() as f32, norm));
-            doc = postings.advance();
-        }
+            visit(doc - window.start, bm25::saturation(frequency as f32, norm));
+        });
     }
 }
