@@ -13,6 +13,7 @@ mod schema;
 mod scope_statistics;
 mod search;
 mod semantic;
+mod term_lookups;
 mod top_hits;
 
 pub use index_dir::IndexDirState;

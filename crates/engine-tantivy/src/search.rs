@@ -10,8 +10,9 @@ use engine::{FirstStageRequest, FirstStageResponse, Snapshot, UnknownValues};
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, Searcher, SegmentReader, TERMINATED};
+use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
 use uuid::Uuid;
 
 use crate::country_cache::CountryCache;
@@ -19,16 +20,11 @@ use crate::filter::{FilterPlan, SegmentFilter};
 use crate::posting_list::PostingList;
 use crate::schema::{Fields, names, scope_prefix};
 use crate::scope_statistics::ScopeCache;
+use crate::term_lookups::TermLookups;
 use crate::top_hits::TopHits;
 
 /// Number of documents scored per window. Three arrays of this many scores fit into the CPU cache.
 const WINDOW: usize = 16 * 1024;
-
-/// Maximum length of a posting list that is counted exactly in a segment with deleted documents.
-///
-/// For longer lists the share of deleted documents is assumed to be that of the segment, which hardly affects the IDF of
-/// such a common word.
-const MAX_COUNTED_POSTINGS: u32 = 10_000;
 
 pub fn first_stage(
     request: &FirstStageRequest,
@@ -42,8 +38,9 @@ pub fn first_stage(
     let filtered: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
     let languages = filtered.as_deref().unwrap_or(&scope.languages);
+    let mut lookups = TermLookups::default();
     let terms = SearchTerms::analyze(request, languages, scope.documents, |stem| {
-        document_frequency(searcher, fields, &prefix, stem)
+        lookups.document_frequency(searcher, fields, &prefix, stem)
     })?;
     let mut hits = TopHits::new(request.limit);
     let mut counts = Counts::default();
@@ -51,12 +48,13 @@ pub fn first_stage(
         let filter = FilterPlan::new(&request.filters, terms.phrases.as_deref(), &prefix, fields, countries);
         let norms = length_norms(scope.average_terms);
         let mut scratch = Scratch::default();
-        for reader in searcher.segment_readers() {
+        for (segment, reader) in searcher.segment_readers().iter().enumerate() {
             let filter = filter.in_segment(searcher, reader)?;
             if filter.admits_none() {
                 continue;
             }
-            let texts = open_texts(&terms, scope.documents, reader, fields, &prefix)?;
+            let index = reader.inverted_index(fields.terms)?;
+            let texts = open_texts(&terms, scope.documents, &index, |stem| lookups.get(stem, segment))?;
             let segment = SegmentSearch {
                 filter,
                 norms: &norms,
@@ -82,25 +80,6 @@ struct Counts {
     unknown_values: UnknownValues,
 }
 
-/// Returns the number of documents of the scope, without deleted ones, that contain the stem.
-fn document_frequency(searcher: &Searcher, fields: &Fields, prefix: &str, stem: &str) -> tantivy::Result<u64> {
-    let term = fields.scoped_term(fields.terms, prefix, stem);
-    let mut sum = 0;
-    for reader in searcher.segment_readers() {
-        let index = reader.inverted_index(fields.terms)?;
-        let Some(info) = index.get_term_info(&term)? else { continue };
-        sum += match reader.alive_bitset() {
-            None => u64::from(info.doc_freq),
-            Some(alive) if info.doc_freq <= MAX_COUNTED_POSTINGS => {
-                let postings = index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
-                u64::from(postings.doc_freq_given_deletes(alive))
-            }
-            Some(_) => u64::from(info.doc_freq) * u64::from(reader.num_docs()) / u64::from(reader.max_doc().max(1)),
-        };
-    }
-    Ok(sum)
-}
-
 /// Returns the length norms of BM25 by the one-byte code in which the index stores lengths.
 fn length_norms(average: f32) -> [f32; 256] {
     std::array::from_fn(|code| bm25::length_norm(FieldNormReader::id_to_fieldnorm(code as u8) as f32, average))
@@ -112,23 +91,20 @@ struct OpenTerm {
     weight: f32,
 }
 
-fn open_texts(
+fn open_texts<'a>(
     terms: &SearchTerms,
     documents: u64,
-    reader: &SegmentReader,
-    fields: &Fields,
-    prefix: &str,
+    index: &InvertedIndexReader,
+    info: impl Fn(&str) -> Option<&'a TermInfo>,
 ) -> tantivy::Result<Vec<Vec<OpenTerm>>> {
-    let index = reader.inverted_index(fields.terms)?;
     let mut texts = Vec::new();
     for text in &terms.texts {
         let mut open = Vec::new();
         for term in text {
             let mut variants = Vec::new();
-            for stem in term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem)) {
-                let term = fields.scoped_term(fields.terms, prefix, stem);
-                let postings = index.read_block_postings(&term, IndexRecordOption::WithFreqs)?;
-                variants.extend(postings.map(PostingList::new));
+            for info in term.variants.iter().filter_map(|stem| info(stem)) {
+                let block = index.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+                variants.push(PostingList::new(block));
             }
             if !variants.is_empty() {
                 let weight = term.weight * bm25::idf(terms.frequency_of(term, documents), documents);
@@ -157,7 +133,8 @@ impl IdColumns {
     }
 }
 
-/// Scores of one window, reset to zero after use.
+/// Scores of one window, reset to zero after use. Arrays that a search does not need are empty.
+#[derive(Default)]
 struct Scratch {
     /// Scores of the best text.
     best: Vec<f32>,
@@ -169,10 +146,16 @@ struct Scratch {
     touched: Vec<DocId>,
 }
 
-impl Default for Scratch {
-    fn default() -> Self {
-        let scores = || vec![0.0; WINDOW];
-        Self { best: scores(), sum: scores(), variant: scores(), touched: Vec::new() }
+impl Scratch {
+    fn prepare(&mut self, texts: &[Vec<OpenTerm>]) {
+        let has_variants = texts.iter().flatten().any(|term| term.variants.len() > 1);
+        for (scores, needed) in
+            [(&mut self.best, true), (&mut self.sum, texts.len() > 1), (&mut self.variant, has_variants)]
+        {
+            if needed {
+                scores.resize(WINDOW, 0.0);
+            }
+        }
     }
 }
 
@@ -195,6 +178,7 @@ impl SegmentSearch<'_> {
         counts: &mut Counts,
         ids: &IdColumns,
     ) {
+        scratch.prepare(&texts);
         let Scratch { best, sum, variant, touched } = scratch;
         let needs_values = self.filter.needs_values();
         let mut start = 0;
