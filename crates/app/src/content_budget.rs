@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use admission::{Compute, FairSemaphore, Limits, Permit, Stop};
+use docstore::{LoadedPart, WantedParts};
 use model::OrganizationId;
 
 use crate::error::Result;
@@ -33,29 +34,33 @@ impl Default for ReadLimits {
     }
 }
 
-/// Permits for the contents that requests hold in memory, and the threads that compute on them.
+/// Permits for the contents that requests hold in memory, the turns to read them, and the threads that compute on them.
 pub struct ContentBudget {
     kibibytes: FairSemaphore,
+    readers: FairSemaphore,
     short: Compute,
     long: Compute,
 }
 
 impl ContentBudget {
-    pub fn new(shares: &Shares) -> Self {
+    pub fn new(shares: &Shares, cores: usize) -> Self {
         // Requests were admitted before, so that the queue is short and refuses nothing. No organization takes all memory
         // with long documents, so that the next small search of another need not wait for their end.
         let limits = Limits {
             per_organization: KIBIBYTES - KIBIBYTES / 4,
             ..Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX)
         };
+        // Reading a long content keeps a core busy. Half of them are left for short requests, whose threads have the same priority.
+        let readers = u32::try_from(cores.div_ceil(2)).unwrap_or(u32::MAX);
         Self {
             kibibytes: FairSemaphore::new(limits),
+            readers: FairSemaphore::new(Limits::shared(readers, usize::MAX, Duration::MAX)),
             short: shares.compute().clone(),
             long: shares.long_compute().clone(),
         }
     }
 
-    /// Waits until this many bytes may be loaded. A caller must not wait again while it holds the permit: two callers
+    /// Waits until this many bytes may be loaded. A caller must not reserve again while it holds the permit: two callers
     /// could wait for each other.
     pub async fn reserve(&self, organization_id: OrganizationId, bytes: usize) -> Permit {
         let weight = u32::try_from(bytes.div_ceil(1024)).unwrap_or(KIBIBYTES).clamp(1, KIBIBYTES);
@@ -75,6 +80,16 @@ impl ContentBudget {
 }
 
 impl App {
+    /// Loads parts of long contents when it is the organization's turn.
+    pub(crate) async fn load_parts(
+        &self,
+        organization_id: OrganizationId,
+        wanted: Vec<WantedParts>,
+    ) -> Result<Vec<LoadedPart>> {
+        let _turn = self.contents.readers.wait(organization_id, 1).await;
+        Ok(self.store.load_parts(organization_id, wanted).await?)
+    }
+
     /// Computes for a front end when it is the organization's turn; in the background for many `bytes`.
     ///
     /// # Errors
@@ -123,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_organization_with_long_documents_leaves_memory_to_others() {
-        let budget = ContentBudget::new(&Shares::new(&ShareLimits::for_cores(1)));
+        let budget = ContentBudget::new(&Shares::new(&ShareLimits::for_cores(1)), 1);
         let (heavy, other) = (organization(1), organization(2));
         let held = budget.reserve(heavy, SHARE).await;
         let mut next = Box::pin(budget.reserve(heavy, 1 << 20));

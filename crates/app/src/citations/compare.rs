@@ -85,7 +85,7 @@ impl App {
         let mut next = None;
         for chunk in parts.chunks(PARTS_PER_QUERY) {
             let wanted = vec![WantedParts { capture_id: divided.capture_id, parts: chunk.to_vec() }];
-            let mut loaded: Vec<LoadedPart> = self.store.load_parts(organization_id, wanted).await?;
+            let mut loaded: Vec<LoadedPart> = self.load_parts(organization_id, wanted).await?;
             loaded.sort_unstable_by_key(|part| part.part);
             for LoadedPart { part, content, .. } in loaded {
                 match pieces.last_mut().filter(|_| next == Some(part)) {

@@ -39,7 +39,7 @@ impl App {
         let mut excerpt = Excerpt::with_capacity(bytes);
         for chunk in parts.chunks(PARTS_PER_QUERY) {
             let wanted = vec![WantedParts { capture_id: capture.capture_id, parts: chunk.to_vec() }];
-            let mut loaded: Vec<LoadedPart> = self.store.load_parts(organization_id, wanted).await?;
+            let mut loaded: Vec<LoadedPart> = self.load_parts(organization_id, wanted).await?;
             loaded.sort_unstable_by_key(|part| part.part);
             loaded.into_iter().for_each(|part| excerpt.push(&map, part));
         }

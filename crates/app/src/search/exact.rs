@@ -68,7 +68,7 @@ impl App {
             capture_id: place.capture_id,
             parts: place.runs.iter().cloned().flatten().collect(),
         });
-        let mut parts = self.load_parts(search, wanted.collect()).await?;
+        let mut parts = self.load_parts_of(search, wanted.collect()).await?;
         let texts = places.into_iter().flat_map(|place| {
             let parts = parts.remove(&place.capture_id).unwrap_or_default();
             joined(&place.runs, parts).into_iter().map(move |text| (place.doc_id, text, place.language.clone()))

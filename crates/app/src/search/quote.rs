@@ -68,7 +68,7 @@ impl App {
         });
         let bytes: usize = bytes.sum();
         let permit = if bytes == 0 { None } else { Some(self.contents.reserve(search.organization_id, bytes).await) };
-        let mut parts = self.load_parts(search, wanted).await?;
+        let mut parts = self.load_parts_of(search, wanted).await?;
         let sources = candidates.into_iter().map(|(candidate, loaded)| {
             let LoadedDocument { document, mut capture, mut passages } = loaded;
             let same = candidate.document.state.capture_id == capture.capture_id;

@@ -274,7 +274,7 @@ impl App {
         if wanted.is_empty() {
             return Ok(Some(permit));
         }
-        let mut parts = self.load_parts(search, wanted).await?;
+        let mut parts = self.load_parts_of(search, wanted).await?;
         for loaded in loaded.values_mut() {
             for part in parts.remove(&loaded.capture.capture_id).unwrap_or_default() {
                 loaded.capture.content.push_str(&part.content);
@@ -285,7 +285,7 @@ impl App {
     }
 
     /// Reads parts of contents, in order; none of contents that were replaced meanwhile.
-    pub(super) async fn load_parts(
+    pub(super) async fn load_parts_of(
         &self,
         search: &Search<'_>,
         wanted: Vec<WantedParts>,
@@ -294,7 +294,7 @@ impl App {
         if wanted.is_empty() {
             return Ok(by_capture);
         }
-        let loaded = self.store.load_parts(search.organization_id, wanted).await?;
+        let loaded = self.load_parts(search.organization_id, wanted).await?;
         search.count_read(loaded.iter().map(|part| part.content.len()));
         for part in loaded {
             by_capture.entry(part.capture_id).or_default().push(part);
