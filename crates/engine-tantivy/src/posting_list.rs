@@ -1,8 +1,8 @@
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::{DocId, TERMINATED};
 
-/// Documents of one term in a segment, with their frequencies, read forward. Reads whole blocks: a call per document, as of
-/// `SegmentPostings`, costs as much as its score.
+/// Documents of one term in a segment, with their frequencies, read forward. Reads whole blocks, without the checks that
+/// `SegmentPostings` makes for each document.
 pub struct PostingList {
     block: BlockSegmentPostings,
     /// Position in the block.
@@ -25,16 +25,64 @@ impl PostingList {
             let (docs, frequencies) = (self.block.docs(), self.block.freqs());
             let Some(last) = docs.last() else { return };
             let until = if *last < end { docs.len() } else { docs.partition_point(|doc| *doc < end) };
-            let range = self.at..until.max(self.at);
-            for (doc, frequency) in docs[range.clone()].iter().zip(&frequencies[range]) {
+            for (doc, frequency) in docs.iter().zip(frequencies).take(until).skip(self.at) {
                 visit(*doc, *frequency);
             }
             if until < docs.len() {
-                self.at = until.max(self.at);
+                self.at = self.at.max(until);
                 return;
             }
             self.block.advance();
             self.at = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+    use tantivy::{Index, IndexWriter, TantivyDocument, Term};
+
+    use super::*;
+
+    const DOCUMENTS: u32 = 1_000;
+
+    /// Documents and frequencies of the word in every third document, read up to each of the ends.
+    fn read(ends: &[DocId]) -> Vec<(DocId, u32)> {
+        let mut schema = Schema::builder();
+        let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
+        let field = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
+        let index = Index::create_in_ram(schema.build());
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000).unwrap();
+        for doc in 0..DOCUMENTS {
+            let mut document = TantivyDocument::default();
+            let word = if doc % 3 == 0 { "tide " } else { "moon " };
+            document.add_text(field, word.repeat((doc % 4 + 1) as usize));
+            writer.add_document(document).unwrap();
+        }
+        writer.commit().unwrap();
+        let searcher = index.reader().unwrap().searcher();
+        let inverted = searcher.segment_reader(0).inverted_index(field).unwrap();
+        let term = Term::from_field_text(field, "tide");
+        let block = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs).unwrap().unwrap();
+        let mut list = PostingList::new(block);
+        let mut seen = Vec::new();
+        for end in ends {
+            list.for_each_before(*end, |doc, frequency| seen.push((doc, frequency)));
+            let next = end.next_multiple_of(3);
+            assert_eq!(list.doc(), if next < DOCUMENTS { next } else { TERMINATED }, "after {end}");
+        }
+        seen
+    }
+
+    #[test]
+    fn windows_of_any_size_read_each_document_once() {
+        let all: Vec<(DocId, u32)> = (0..DOCUMENTS).step_by(3).map(|doc| (doc, doc % 4 + 1)).collect();
+        // A block has 128 documents, 384 apart here.
+        for ends in [&[DOCUMENTS][..], &[0, 1, 1, 384, 385, 400, 768, 999, 1_000, 2_000], &[u32::MAX]] {
+            assert_eq!(read(ends), all, "{ends:?}");
+        }
+        let every: Vec<DocId> = (0..=DOCUMENTS).collect();
+        assert_eq!(read(&every), all);
     }
 }
