@@ -3,7 +3,7 @@
 use docstore::LoadedDocument;
 use ingest::prepare::span;
 use model::Timestamp;
-use retrieval_core::fusion::Comparison;
+use retrieval_core::fusion::{Comparison, NearestWords};
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, fusion};
@@ -63,7 +63,7 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let semantic = lists.iter().filter_map(|list| list.semantic);
     let Some(floor) = common_floor(semantic) else { return };
     let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
-    let weight = fusion::weight(&comparisons);
+    let weight = fusion::weight(&comparisons, words_of_nearest(lists));
     for list in lists {
         for candidate in &mut list.candidates {
             let share = candidate.cosine().map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
@@ -78,9 +78,27 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
 /// they are.
 fn compare(list: &CandidateList) -> Option<Comparison> {
     let SemanticList { listed, documents, .. } = list.semantic?;
-    let matching = list.candidates.iter().filter(|one| one.first_stage_score > 0.0 && one.provider_rank.is_none());
+    let matching = list.candidates.iter().filter(|candidate| is_listed_match(candidate));
     let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
     Some(Comparison::of(places, listed, documents))
+}
+
+/// Compares the nearest documents of all lists with the words.
+fn words_of_nearest(lists: &[CandidateList]) -> NearestWords {
+    let searched = || lists.iter().filter(|list| list.semantic.is_some()).flat_map(|list| &list.candidates);
+    let mut nearest: Vec<(f32, f64)> =
+        searched().filter_map(|candidate| Some((candidate.cosine()?, candidate.score))).collect();
+    nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut results: Vec<f64> =
+        searched().filter(|candidate| is_listed_match(candidate)).map(|candidate| candidate.score).collect();
+    results.sort_by(|one, other| other.total_cmp(one));
+    let documents = lists.iter().filter_map(|list| list.semantic).map(|semantic| semantic.documents).sum();
+    NearestWords::of(nearest.into_iter().map(|(_, score)| score), results.into_iter(), documents)
+}
+
+/// Returns true for a document of the index that words found.
+fn is_listed_match(candidate: &Candidate) -> bool {
+    candidate.first_stage_score > 0.0 && candidate.provider_rank.is_none()
 }
 
 /// Returns the lowest cosine of the nearest documents of all lists. Lists of whole collections end with documents that are not near.
