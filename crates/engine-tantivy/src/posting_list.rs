@@ -47,42 +47,43 @@ mod tests {
 
     const DOCUMENTS: u32 = 1_000;
 
-    /// Documents and frequencies of the word in every third document, read up to each of the ends.
-    fn read(ends: &[DocId]) -> Vec<(DocId, u32)> {
+    /// Returns the documents and frequencies of the word in every third document, read up to each of the ends.
+    fn read(ends: &[DocId]) -> tantivy::Result<Vec<(DocId, u32)>> {
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
         let field = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
         let index = Index::create_in_ram(schema.build());
-        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000).unwrap();
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000)?;
         for doc in 0..DOCUMENTS {
             let mut document = TantivyDocument::default();
             let word = if doc % 3 == 0 { "tide " } else { "moon " };
             document.add_text(field, word.repeat((doc % 4 + 1) as usize));
-            writer.add_document(document).unwrap();
+            writer.add_document(document)?;
         }
-        writer.commit().unwrap();
-        let searcher = index.reader().unwrap().searcher();
-        let inverted = searcher.segment_reader(0).inverted_index(field).unwrap();
+        writer.commit()?;
+        let searcher = index.reader()?.searcher();
+        let inverted = searcher.segment_reader(0).inverted_index(field)?;
         let term = Term::from_field_text(field, "tide");
-        let block = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs).unwrap().unwrap();
-        let mut list = PostingList::new(block);
+        let block = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)?;
+        let mut list = PostingList::new(block.expect("postings"));
         let mut seen = Vec::new();
         for end in ends {
             list.for_each_before(*end, |doc, frequency| seen.push((doc, frequency)));
             let next = end.next_multiple_of(3);
             assert_eq!(list.doc(), if next < DOCUMENTS { next } else { TERMINATED }, "after {end}");
         }
-        seen
+        Ok(seen)
     }
 
     #[test]
-    fn windows_of_any_size_read_each_document_once() {
+    fn windows_of_any_size_read_each_document_once() -> tantivy::Result<()> {
         let all: Vec<(DocId, u32)> = (0..DOCUMENTS).step_by(3).map(|doc| (doc, doc % 4 + 1)).collect();
         // A block has 128 documents, 384 apart here.
         for ends in [&[DOCUMENTS][..], &[0, 1, 1, 384, 385, 400, 768, 999, 1_000, 2_000], &[u32::MAX]] {
-            assert_eq!(read(ends), all, "{ends:?}");
+            assert_eq!(read(ends)?, all, "{ends:?}");
         }
         let every: Vec<DocId> = (0..=DOCUMENTS).collect();
-        assert_eq!(read(&every), all);
+        assert_eq!(read(&every)?, all);
+        Ok(())
     }
 }
