@@ -242,7 +242,7 @@ async fn connect(url: &str) -> ConnectionResult<Conn> {
         AsyncPgConnection::try_from_client_and_connection(client, connection).await?
     } else {
         let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls_config().clone());
-        let (client, connection) = config.connect(tls).await.map_err(|error| bad(describe(&error)))?;
+        let (client, connection) = config.connect(tls).await.map_err(|error| bad(with_hint(describe(&error))))?;
         AsyncPgConnection::try_from_client_and_connection(client, connection).await?
     };
     // No statement legitimately runs this long; without a limit a stuck one would hold its connection forever.
@@ -263,6 +263,16 @@ fn describe(error: &tokio_postgres::Error) -> String {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     }
+}
+
+/// Says what to do about a certificate that is not trusted, as the self-signed one of Debian's packages.
+fn with_hint(message: String) -> String {
+    if !message.contains("TLS handshake") {
+        return message;
+    }
+    format!(
+        "{message}; trust its authority on this machine, or, on a network that you trust, end database.url with `?sslmode=disable`"
+    )
 }
 
 /// Returns the shared TLS configuration. It is built once, since that reads all certificates of the system.
