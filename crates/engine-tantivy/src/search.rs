@@ -102,7 +102,9 @@ fn open_texts<'a>(
         let mut open = Vec::new();
         for term in text {
             let mut variants = Vec::new();
-            for info in term.variants.iter().filter_map(|stem| info(stem)) {
+            // A stem whose documents were all deleted is in the segment, but not among the frequencies.
+            let known = term.variants.iter().filter(|stem| terms.document_frequency.contains_key(*stem));
+            for info in known.filter_map(|stem| info(stem)) {
                 let block = index.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
                 variants.push(PostingList::new(block));
             }

@@ -178,7 +178,7 @@ mod tests {
             let comparison = Comparison::of(spread(documents), documents, documents as u64);
             // Half of the documents match a word.
             let weight = weight(&[comparison], words(0.4, 10, documents as u64));
-            assert!(weight < 0.07, "{documents}: {weight}");
+            assert!(weight < 0.05, "{documents}: {weight}");
         }
         let all: Vec<_> = (0..10).map(Some).collect();
         let none = weight(&[Comparison::of(std::iter::empty(), 10, 10)], words(1.0, 0, 10));
@@ -186,7 +186,7 @@ mod tests {
         let good = weight_of(&all[..2], 10, 10, 1.0);
         assert!(good > none + 0.05, "{good} {none}");
         // The second of three documents is about what chance gives.
-        assert!(weight_of(&[Some(1)], 3, 3, 0.0) < none);
+        assert!((0.05..none).contains(&weight_of(&[Some(1)], 3, 3, 0.0)));
         let [one, others_lack_vectors] = [&[Some(0)][..], &[None, Some(0), None]]
             .map(|places| weight(&[Comparison::of(places.iter().copied(), 10, 10)], words(0.5, 3, 10)));
         assert_eq!(one, others_lack_vectors);
@@ -204,7 +204,7 @@ mod tests {
     fn few_results_do_not_decide_alone() {
         let one = |place, score| weight_of(&[place], 50, 1_000, score);
         let (none, against, pro) = (weight_of(&[], 50, 1_000, 0.0), one(None, 0.0), one(Some(0), 1.0));
-        assert!(0.01 < against && against < none && none < pro && pro < 0.4, "{against} {none} {pro}");
+        assert!(0.02 < against && against < none && none < pro && pro < 0.4, "{against} {none} {pro}");
     }
 
     #[test]
