@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use admission::{Compute, FairSemaphore, Limits, Permit, Stop};
 use docstore::{LoadedPart, WantedParts};
-use model::OrganizationId;
+use model::{CaptureId, OrganizationId};
 
 use crate::error::Result;
 use crate::shares::Shares;
@@ -12,6 +12,9 @@ use crate::{App, Error};
 
 /// Contents in memory for all requests, in kibibytes.
 const KIBIBYTES: u32 = 256 << 10;
+
+/// Parts in one query for a whole content: bounds the memory that it needs twice.
+const PARTS_PER_QUERY: usize = 64;
 
 /// Bytes that one computation reads: about 5 ms of analysis, after which others have their turn.
 const STEP_BYTES: usize = 128 << 10;
@@ -43,7 +46,7 @@ pub struct ContentBudget {
 }
 
 impl ContentBudget {
-    pub fn new(shares: &Shares, cores: usize) -> Self {
+    pub fn new(shares: &Shares) -> Self {
         // Requests were admitted before, so that the queue is short and refuses nothing. No organization takes all memory
         // with long documents, so that the next small search of another need not wait for their end.
         let limits = Limits {
@@ -51,7 +54,7 @@ impl ContentBudget {
             ..Limits::shared(KIBIBYTES, usize::MAX, Duration::MAX)
         };
         // Reading a long content keeps a core busy. Half of them are left for short requests, whose threads have the same priority.
-        let readers = u32::try_from(cores.div_ceil(2)).unwrap_or(u32::MAX);
+        let readers = u32::try_from(shares.cores().div_ceil(2)).unwrap_or(u32::MAX);
         Self {
             kibibytes: FairSemaphore::new(limits),
             readers: FairSemaphore::new(Limits::shared(readers, usize::MAX, Duration::MAX)),
@@ -88,6 +91,23 @@ impl App {
     ) -> Result<Vec<LoadedPart>> {
         let _turn = self.contents.readers.wait(organization_id, 1).await;
         Ok(self.store.load_parts(organization_id, wanted).await?)
+    }
+
+    /// Loads parts of one long content in order, and passes each to `add`.
+    pub(crate) async fn load_in_order(
+        &self,
+        organization_id: OrganizationId,
+        capture_id: CaptureId,
+        parts: &[usize],
+        mut add: impl FnMut(LoadedPart),
+    ) -> Result<()> {
+        for chunk in parts.chunks(PARTS_PER_QUERY) {
+            let wanted = vec![WantedParts { capture_id, parts: chunk.to_vec() }];
+            let mut loaded = self.load_parts(organization_id, wanted).await?;
+            loaded.sort_unstable_by_key(|part| part.part);
+            loaded.into_iter().for_each(&mut add);
+        }
+        Ok(())
     }
 
     /// Computes for a front end when it is the organization's turn; in the background for many `bytes`.
@@ -138,7 +158,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_organization_with_long_documents_leaves_memory_to_others() {
-        let budget = ContentBudget::new(&Shares::new(&ShareLimits::for_cores(1)), 1);
+        let budget = ContentBudget::new(&Shares::new(&ShareLimits::for_cores(1)));
         let (heavy, other) = (organization(1), organization(2));
         let held = budget.reserve(heavy, SHARE).await;
         let mut next = Box::pin(budget.reserve(heavy, 1 << 20));

@@ -222,7 +222,7 @@ impl App {
             host_checks,
             write_probe: WriteProbe::default(),
             supervisor,
-            contents: ContentBudget::new(&shares, options.shares.cores),
+            contents: ContentBudget::new(&shares),
             shares,
             runtime: Handle::current(),
             clock,

@@ -63,6 +63,7 @@ impl ShareLimits {
 
 /// Permits of each kind of work, and threads of computation.
 pub struct Shares {
+    cores: usize,
     searches: FairSemaphore,
     reads: FairSemaphore,
     reports: FairSemaphore,
@@ -84,6 +85,7 @@ impl Shares {
         // places, so that the next one of another need not wait for their end.
         let partial = |permits: u32| Limits { per_organization: permits - permits / 4, ..shared(permits) };
         Self {
+            cores: limits.cores,
             searches: FairSemaphore::new(partial(limits.searches)),
             reads: FairSemaphore::new(partial(limits.reads)),
             reports: FairSemaphore::new(shared(limits.reports)),
@@ -103,6 +105,11 @@ impl Shares {
             requests("running", f64::from(semaphore.in_use()));
             requests("waiting", semaphore.waiting() as f64);
         }
+    }
+
+    /// Returns the number of cores that the shares were made for.
+    pub fn cores(&self) -> usize {
+        self.cores
     }
 
     /// Threads for short requests.

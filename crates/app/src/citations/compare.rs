@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docstore::{LoadedPart, PartMap, WantedParts};
+use docstore::{LoadedPart, PartMap};
 use model::{CaptureId, OrganizationId};
 use retrieval_core::quotes::{self, Comparison, Piece, Quote};
 
@@ -10,9 +10,6 @@ use super::{Citation, Source, parts};
 use crate::App;
 use crate::content_budget::steps;
 use crate::error::Result;
-
-/// Parts in one query: bounds the memory that a content needs twice.
-const PARTS_PER_QUERY: usize = 64;
 
 /// Divided content of a capture.
 struct Divided<'a> {
@@ -83,18 +80,14 @@ impl App {
         let permit = self.contents.reserve(organization_id, 3 * bytes).await;
         let mut pieces: Vec<Piece> = Vec::new();
         let mut next = None;
-        for chunk in parts.chunks(PARTS_PER_QUERY) {
-            let wanted = vec![WantedParts { capture_id: divided.capture_id, parts: chunk.to_vec() }];
-            let mut loaded: Vec<LoadedPart> = self.load_parts(organization_id, wanted).await?;
-            loaded.sort_unstable_by_key(|part| part.part);
-            for LoadedPart { part, content, .. } in loaded {
-                match pieces.last_mut().filter(|_| next == Some(part)) {
-                    Some(piece) => piece.text.push_str(&content),
-                    None => pieces.push(Piece { text: content, char_start: divided.map.start(part).char }),
-                }
-                next = Some(part + 1);
+        self.load_in_order(organization_id, divided.capture_id, parts, |LoadedPart { part, content, .. }| {
+            match pieces.last_mut().filter(|_| next == Some(part)) {
+                Some(piece) => piece.text.push_str(&content),
+                None => pieces.push(Piece { text: content, char_start: divided.map.start(part).char }),
             }
-        }
+            next = Some(part + 1);
+        })
+        .await?;
         let compared = self.compare_with(organization_id, pieces, citations).await;
         drop(permit);
         compared

@@ -1,7 +1,7 @@
 //! Text of a capture that answers a request: the whole, or the parts that are needed of a long one.
 
 use admission::Permit;
-use docstore::{Capture, Document, LoadedPart, PartMap, StoredCapture, WantedParts};
+use docstore::{Capture, Document, PartMap, StoredCapture};
 use model::{OrganizationId, PassageId};
 use retrieval_core::sections::{Buckets, SectionQuery};
 
@@ -12,9 +12,6 @@ use super::{ReadRequest, Selection, content};
 use crate::error::Result;
 use crate::excerpt::Excerpt;
 use crate::{App, Viewer};
-
-/// Parts in one query: bounds the memory that a content needs twice.
-const PARTS_PER_QUERY: usize = 64;
 
 impl App {
     /// Reads the text that the request needs. Returns a permit to keep as long as the text.
@@ -37,12 +34,8 @@ impl App {
         let copies = if request.include.passages { 3 } else { 2 };
         let permit = if bytes == 0 { None } else { Some(self.contents.reserve(organization_id, copies * bytes).await) };
         let mut excerpt = Excerpt::with_capacity(bytes);
-        for chunk in parts.chunks(PARTS_PER_QUERY) {
-            let wanted = vec![WantedParts { capture_id: capture.capture_id, parts: chunk.to_vec() }];
-            let mut loaded: Vec<LoadedPart> = self.load_parts(organization_id, wanted).await?;
-            loaded.sort_unstable_by_key(|part| part.part);
-            loaded.into_iter().for_each(|part| excerpt.push(&map, part));
-        }
+        let capture_id = capture.capture_id;
+        self.load_in_order(organization_id, capture_id, &parts, |part| excerpt.push(&map, part)).await?;
         capture.content = String::new();
         let end = parts.last().map_or(map.end().char, |last| map.start(last + 1).char);
         let reading = CapturedText {
