@@ -7,15 +7,15 @@ const ELEMENTS: [&str; 11] = ["a", "b", "br", "code", "em", "i", "mark", "p", "s
 
 /// Characters read of a text, relative to those that are kept.
 const READ: usize = 4;
-/// Maximum length of a tag and of an entity, in bytes.
+/// Maximum length of a tag in bytes.
 const MAX_TAG: usize = 300;
-const MAX_ENTITY: usize = 10;
 
 /// Returns at most `max_chars` characters of a text without markup, control characters and changes of direction, with single
 /// spaces.
 pub fn clean(text: &str, max_chars: usize) -> String {
     let text = without_tags(chars::truncate(text.trim_start(), READ * max_chars));
-    let text = decoded(&text);
+    // As in an attribute: many texts are plain already, where `?a=1&copy=2` stands for itself.
+    let text = htmlize::unescape_attribute(text);
     let is_space = |c: char| c.is_whitespace() || c.is_control() || is_invisible(c);
     let words: Vec<&str> = text.split(is_space).filter(|word| !word.is_empty()).collect();
     chars::truncate(&words.join(" "), max_chars).trim_end().to_owned()
@@ -51,47 +51,6 @@ fn is_tag(text: &str) -> bool {
     ELEMENTS.iter().any(|element| name[..end].eq_ignore_ascii_case(element))
 }
 
-fn decoded(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        plain.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let end = rest.bytes().take(MAX_ENTITY).position(|byte| byte == b';');
-        match end.and_then(|end| Some((entity(&rest[1..end])?, end))) {
-            Some((character, end)) => {
-                plain.push(character);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                plain.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    plain.push_str(rest);
-    plain
-}
-
-fn entity(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        "nbsp" => Some(' '),
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +60,8 @@ mod tests {
         for (text, expected) in [
             ("The <strong>spring</strong> <B>tides</B>", "The spring tides"),
             ("Q&amp;A &quot;now&quot; &#x27;x&#39; &bogus; & co", "Q&A \"now\" 'x' &bogus; & co"),
+            ("Caf&eacute;&nbsp;M&uuml;ller &hellip; 5&#8239;&euro; &rarr; &#150;", "Café Müller … 5 € → –"),
+            ("example.com/?a=1&copy=2", "example.com/?a=1&copy=2"),
             ("Vec<String> and a < b", "Vec<String> and a < b"),
             ("&lt;script&gt;", "<script>"),
             ("a\u{0}b\r\n\tc\u{1b}[31m", "a b c [31m"),

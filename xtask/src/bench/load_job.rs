@@ -18,9 +18,6 @@ const QUERIES: usize = 1_000;
 const CLIENTS: [usize; 3] = [1, 8, 64];
 /// Number of clients for which stages are reported.
 const STAGES_OF: usize = 8;
-/// Unmeasured searches of each instance, which fill its caches.
-const WARM_UP: usize = 200;
-
 /// Compares the compositions, or watches one of them for a long time.
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
     let waiting = spinner("writing documents");
@@ -108,13 +105,17 @@ impl Bench<'_> {
         report: &mut Report,
     ) -> anyhow::Result<()> {
         let servers = installations.iter().map(Installation::serve).collect::<anyhow::Result<Vec<_>>>()?;
-        for installation in installations {
-            let bar = progress(WARM_UP, format!("{title}: filling caches"));
-            let warm = load::one_client(load::SEARCH, &installation.client(tenant), &self.bodies, WARM_UP, &bar)?;
+        for (number, installation) in (1..).zip(installations) {
+            // Each search once: an instance keeps what its engine answered.
+            let bar = progress(self.bodies.len(), format!("{title}: first searches"));
+            let first =
+                load::one_client(load::SEARCH, &installation.client(tenant), &self.bodies, self.bodies.len(), &bar)?;
             bar.finish_and_clear();
-            if warm.with_results == 0 {
+            if first.with_results == 0 {
                 bail!("no search found anything");
             }
+            let section = report.section(format!("{title}, first searches of instance {number}, 1 client"));
+            latencies(&first, section);
         }
         for clients in CLIENTS {
             let section = report.section(format!("{title}, {clients} clients"));
@@ -147,10 +148,7 @@ impl Bench<'_> {
         let (cpu_after, stages_after) = (cpu()?, StageTimes::read(&operations)?);
         waiting.finish_and_clear();
         let searches = done.latencies.len();
-        section.per_second("searches/s", searches as f64, done.elapsed);
-        section.milliseconds("p50 ms", done.latencies.median());
-        section.milliseconds("p95 ms", done.latencies.percentile(95.0));
-        section.milliseconds("p99 ms", done.latencies.percentile(99.0));
+        latencies(&done, section);
         section.count("refused", done.refused);
         section.milliseconds("CPU ms a search, servers", (cpu_after - cpu_before).div_f64(searches.max(1) as f64));
         let memory = servers.iter().map(|server| process::resident_alone(server.pid())).sum::<anyhow::Result<u64>>()?;
@@ -162,4 +160,12 @@ impl Bench<'_> {
         }
         Ok(())
     }
+}
+
+/// Adds the rate and the latencies of searches.
+fn latencies(done: &load::Outcome, section: &mut Section) {
+    section.per_second("searches/s", done.latencies.len() as f64, done.elapsed);
+    section.milliseconds("p50 ms", done.latencies.median());
+    section.milliseconds("p95 ms", done.latencies.percentile(95.0));
+    section.milliseconds("p99 ms", done.latencies.percentile(99.0));
 }

@@ -57,7 +57,7 @@ impl PageSignals {
             "link" => self.add_reference(tag),
             "meta" => self.add_meta(tag, token),
             "base" if self.base.is_none() => self.base = tag.get("href"),
-            "title" if self.title.is_none() => self.title = Some(super::tags::unescape(tag.text.trim())),
+            "title" if self.title.is_none() => self.title = Some(htmlize::unescape(tag.text.trim()).into_owned()),
             _ => {}
         }
     }

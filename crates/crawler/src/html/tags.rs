@@ -19,7 +19,7 @@ impl Tag<'_> {
     /// Returns an attribute with its character references resolved.
     pub fn get(&self, name: &str) -> Option<String> {
         let (_, value) = self.attributes.iter().find(|(found, _)| found == name)?;
-        Some(unescape(value).trim().to_owned())
+        Some(htmlize::unescape_attribute(*value).trim().to_owned())
     }
 }
 
@@ -115,47 +115,6 @@ fn lowercase(source: &str, from: usize, to: usize) -> String {
     text.chars().take(MAX_NAME).map(|character| character.to_ascii_lowercase()).collect()
 }
 
-/// Resolves numeric references and those of the markup characters. Others stay as they are.
-pub fn unescape(text: &str) -> String {
-    const LONGEST: usize = 10;
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let end = rest.bytes().take(LONGEST).position(|byte| byte == b';');
-        match end.and_then(|end| Some((reference(&rest[1..end])?, end))) {
-            Some((character, end)) => {
-                out.push(character);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out + rest
-}
-
-fn reference(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code).filter(|character| !character.is_control())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -178,7 +137,8 @@ mod tests {
             ("<A HREF=x>", href("x")),
             ("<a class='a > b' href = \"x y\">", href("x y")),
             ("<a href=x?a=1&amp;b=2>", href("x?a=1&b=2")),
-            ("<a href='&#x2F;x&#47;y&nbsp;'>", href("/x/y&nbsp;")),
+            ("<a href='&#x2F;x&#47;y&nbsp;'>", href("/x/y")),
+            ("<a href='caf&eacute;?a=1&copy=2&lang=de'>", href("café?a=1&copy=2&lang=de")),
             ("<a href='first' href='second'>", href("first")),
             ("<a/href=x/>", href("x/")),
             ("<a =href href=x>", href("x")),
@@ -211,7 +171,6 @@ mod tests {
             let source = unit.repeat(300_000);
             let started = std::time::Instant::now();
             tags(&source);
-            unescape(&source);
             assert!(started.elapsed().as_secs() < 5, "{unit}");
         }
     }
@@ -220,7 +179,6 @@ mod tests {
         #[test]
         fn no_page_panics(source in "[<>/=a-c'\"! &#;é-]{0,60}") {
             tags(&source);
-            unescape(&source);
         }
     }
 }

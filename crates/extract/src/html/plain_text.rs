@@ -36,7 +36,7 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
             let distance = end_tag::find(after.as_bytes(), name.as_bytes());
             let inner_end = distance.saturating_sub(name.len() + 2).min(after.len());
             if name == "title" && title.is_none() && after.is_char_boundary(inner_end) {
-                title = Some(unescape(&after[..inner_end]));
+                title = Some(htmlize::unescape(&after[..inner_end]).into_owned());
             }
             // The `>` of the end tag is removed with the next text.
             rest = after.get(distance..).unwrap_or_default().trim_start_matches('>');
@@ -65,64 +65,10 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
     (out, title)
 }
 
-/// Appends text; line breaks in the source are spaces.
+/// Appends text. Line breaks in the source and control characters are spaces.
 fn push(text: &str, out: &mut String) {
-    for c in unescape(text).chars() {
-        out.push(if c == '\n' || c == '\r' { ' ' } else { c });
-    }
-}
-
-/// Resolves numeric references and the most common named ones.
-fn unescape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let resolved = rest
-            .bytes()
-            .take(12)
-            .position(|byte| byte == b';')
-            .and_then(|end| Some((reference(&rest[1..end])?, end + 1)));
-        match resolved {
-            Some((c, length)) => {
-                out.push(c);
-                rest = &rest[length..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-fn reference(name: &str) -> Option<char> {
-    if let Some(number) = name.strip_prefix('#') {
-        let code = match number.strip_prefix(['x', 'X']) {
-            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-            None => number.parse().ok()?,
-        };
-        return char::from_u32(code).filter(|c| !c.is_control());
-    }
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        "nbsp" => Some(' '),
-        "mdash" => Some('—'),
-        "ndash" => Some('–'),
-        "hellip" => Some('…'),
-        "rsquo" => Some('’'),
-        "lsquo" => Some('‘'),
-        "rdquo" => Some('”'),
-        "ldquo" => Some('“'),
-        _ => None,
-    }
+    let text = htmlize::unescape(text);
+    out.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
 }
 
 #[cfg(test)]
@@ -139,11 +85,24 @@ mod tests {
     }
 
     #[test]
+    fn character_references_are_resolved_as_browsers_do() {
+        for (source, expected) in [
+            ("Caf&eacute;&nbsp;M&uuml;ller &rarr; 5&thinsp;&euro;", "Café Müller → 5 €"),
+            ("&#150; &#x1F600; &#0; &#x7;!", "– 😀 \u{fffd} !"),
+            ("&copy 2024, R&D, &nosuch;", "© 2024, R&D, &nosuch;"),
+            ("a&lt;b&gt;c&#10;d", "a<b>c d"),
+        ] {
+            assert_eq!(text(source).0, expected, "{source}");
+        }
+    }
+
+    #[test]
     fn malformed_markup_terminates() {
         for source in ["<", "</", "<div", "&", "&#;", "<!--", "<script>", "<title>", "é<é", "<title>é</titlé"] {
             let _ = text(source);
         }
         let (deep, _) = text(&("<div>".repeat(100_000) + "core"));
         assert_eq!(deep, "core");
+        assert_eq!(text(&"&".repeat(1 << 20)).0.len(), 1 << 20);
     }
 }
