@@ -139,6 +139,11 @@ struct Payment {
 }
 
 impl Charge {
+    /// Returns the search that was paid for.
+    pub fn search_id(&self) -> Option<SearchId> {
+        self.0.as_ref().map(|payment| payment.search_id)
+    }
+
     /// Keeps the charge. To be called once the answer is complete.
     pub fn keep(mut self) {
         self.0 = None;
@@ -162,8 +167,7 @@ impl Drop for Charge {
 
 impl fmt::Debug for Charge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let search_id = self.0.as_ref().map(|payment| payment.search_id);
-        f.debug_tuple("Charge").field(&search_id).finish()
+        f.debug_tuple("Charge").field(&self.search_id()).finish()
     }
 }
 

@@ -433,11 +433,11 @@ operations! {
     /// fewest runs in flight. A run that starts gets the event of it. `None` if there is none. Runs in `held` are in progress in this
     /// process: not abandoned, even if a change of the clock has ended their leases.
     write research_work::claim_research(owner: String, held: Vec<ResearchId>, now: Timestamp, lease_expires_at: Timestamp) -> Option<ClaimedResearch>;
-    /// Stores a step of a research run with its events and extends the lease. Returns false and stores nothing if another
-    /// worker owns the run, or if it has ended.
+    /// Stores a step of a research run with its events and extends the lease; a repeated call changes nothing. Returns false and
+    /// stores nothing if another worker owns the run, if it has ended, or if a crash of the database lost earlier steps.
     relaxed research_work::record_research_step(research_id: ResearchId, owner: String, step: ResearchStep, now: Timestamp, lease_expires_at: Timestamp) -> bool;
     /// Ends a research run and enqueues the event for webhooks. Returns false and stores nothing if another worker owns the
-    /// run, or if it has ended.
+    /// run, if it has ended, or if a crash of the database lost earlier steps.
     write research_work::finish_research(research_id: ResearchId, owner: String, end: ResearchEnd, now: Timestamp, ended: ResearchEnded) -> bool;
     /// Cancels a research run unless it has ended, and enqueues the event for webhooks. Its worker loses the lease. Returns
     /// false for an unknown run.

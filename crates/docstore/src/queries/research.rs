@@ -131,6 +131,7 @@ pub async fn cancel_research(
             error: None,
             output: None,
             progress: None,
+            after: None,
             events: Vec::new(),
             cited: Vec::new(),
             cited_until: now,

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
@@ -116,6 +117,13 @@ pub async fn record_research_step(
     lease_expires_at: Timestamp,
 ) -> Result<bool> {
     let Some((organization_id, last)) = lock_owned(connection, research_id, &owner).await? else { return Ok(false) };
+    match last.cmp(&step.after) {
+        // Repeated after a commit without an answer: only this owner adds events.
+        Ordering::Greater => return Ok(true),
+        // A crash of the database lost earlier steps.
+        Ordering::Less => return Ok(false),
+        Ordering::Equal => {}
+    }
     let last = insert_events(connection, organization_id, research_id, last, step.events, now).await?;
     diesel::update(runs::table.find(Bind(research_id)))
         .set((
@@ -177,7 +185,7 @@ pub async fn finish_research(
     let owned = runs::table.find(Bind(research_id)).filter(runs::lease_owner.eq(owner));
     let run: Option<ResearchRun> =
         lock_rows!(owned.select(ResearchRun::as_select())).first(connection).await.optional()?;
-    match run {
+    match run.filter(|run| end.after.is_none_or(|after| after <= run.last_sequence)) {
         Some(run) => end_run(connection, run, end, now, ended).await.map(|()| true),
         None => Ok(false),
     }

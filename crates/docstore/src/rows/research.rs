@@ -127,6 +127,8 @@ pub struct ResearchProgress {
 /// Outcome of a step.
 #[derive(Clone, Debug)]
 pub struct ResearchStep {
+    /// Sequence of the last event before the step.
+    pub after: i64,
     pub state: String,
     pub progress: ResearchProgress,
     pub events: Vec<NewResearchEvent>,
@@ -144,6 +146,8 @@ pub struct ResearchEnd {
     pub output: Option<String>,
     /// `None` keeps the stored progress.
     pub progress: Option<ResearchProgress>,
+    /// Sequence of the last event before the last step. `None`: whichever is stored.
+    pub after: Option<i64>,
     /// Events of the last step.
     pub events: Vec<NewResearchEvent>,
     /// Captures that the report cites.

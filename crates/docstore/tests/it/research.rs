@@ -24,9 +24,9 @@ fn event(kind: &'static str) -> NewResearchEvent {
     NewResearchEvent { kind, data: Details::default().with("kind", kind) }
 }
 
-fn step(events: &[&'static str]) -> ResearchStep {
+fn step(after: i64, events: &[&'static str]) -> ResearchStep {
     let progress = ResearchProgress { searches: 1, documents: 2, tokens: 3, ..ResearchProgress::default() };
-    ResearchStep { state: "{}".to_owned(), progress, events: events.iter().map(|kind| event(kind)).collect() }
+    ResearchStep { after, state: "{}".to_owned(), progress, events: events.iter().map(|kind| event(kind)).collect() }
 }
 
 fn end(status: ResearchStatus) -> ResearchEnd {
@@ -36,6 +36,7 @@ fn end(status: ResearchStatus) -> ResearchEnd {
         error: None,
         output: Some("{}".to_owned()),
         progress: None,
+        after: None,
         events: vec![event("output_delta")],
         cited: Vec::new(),
         cited_until: at(0),
@@ -129,19 +130,24 @@ async fn steps_need_the_lease(db: Database) {
     let organization_id = new_organization(&db).await;
     let id = create(&db, organization_id, 0).await;
     claim(&db, "a", 0).await.unwrap();
-    let record = async |owner: &str, events: &[&'static str]| {
-        db.record_research_step(id, owner.to_owned(), step(events), at(1), at(20)).await.unwrap()
+    let record = async |owner: &str, after: i64, events: &[&'static str]| {
+        db.record_research_step(id, owner.to_owned(), step(after, events), at(1), at(20)).await.unwrap()
     };
-    assert!(record("a", &["plan", "search"]).await);
-    assert!(!record("b", &["search"]).await);
-    assert!(record("a", &[]).await && record("a", &["note"]).await);
+    for _ in 0..2 {
+        assert!(record("a", 2, &["plan", "search"]).await, "a repeated step is stored once");
+    }
+    assert!(!record("b", 4, &["search"]).await);
+    assert!(record("a", 4, &[]).await && record("a", 4, &["note"]).await);
+    assert!(!record("a", 6, &["note"]).await, "a lost step is missing");
+    let incomplete = ResearchEnd { after: Some(6), ..end(ResearchStatus::Completed) };
+    assert!(!db.finish_research(id, "a".to_owned(), incomplete, at(2), ended).await.unwrap());
     assert_eq!(kinds(&db, organization_id, id, 2).await, ["plan", "search", "note"]);
     let (run, output) = db.find_research(organization_id, id).await.unwrap().unwrap();
     assert_eq!((run.searches, run.documents, run.tokens, run.attempts, run.last_sequence), (1, 2, 3, 0, 5));
     assert!(output.is_none());
     let again = claim(&db, "b", 20).await.unwrap();
     assert_eq!(again.state, "{}");
-    assert!(!record("a", &["search"]).await, "the lease is lost");
+    assert!(!record("a", 5, &["search"]).await, "the lease is lost");
     let other = new_organization(&db).await;
     assert!(db.find_research(other, id).await.unwrap().is_none());
     assert!(db.find_research_status(other, id).await.unwrap().is_none());
@@ -184,7 +190,7 @@ async fn cancelled_run_is_lost_to_its_worker(db: Database) {
     for _ in 0..2 {
         assert!(db.cancel_research(organization_id, id, at(9), at(2), ended).await.unwrap());
     }
-    assert!(!db.record_research_step(id, "a".to_owned(), step(&["search"]), at(3), at(20)).await.unwrap());
+    assert!(!db.record_research_step(id, "a".to_owned(), step(2, &["search"]), at(3), at(20)).await.unwrap());
     assert!(!db.finish_research(id, "a".to_owned(), end(ResearchStatus::Completed), at(3), ended).await.unwrap());
     assert_eq!(kinds(&db, organization_id, id, 0).await, ["created", "started", "cancelled"]);
     let other = new_organization(&db).await;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Stopped;
 use super::step::{Executed, Order};
-use crate::engine::{Event, Step};
+use crate::engine::{Ending, Event, Step};
 use crate::runs::{Research, StoredRequest, StoredState, progress_of};
 
 /// Attempts without a stored step, after which a run ends: it seems to kill its servers.
@@ -19,15 +19,33 @@ const MAX_ATTEMPTS: i32 = 4;
 /// Delay before a failed write is repeated.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 
+/// What a run has come to, before its end is stored.
+pub(super) struct Conclusion {
+    state: StoredState,
+    ending: Ending,
+    /// Sequence of the last stored event.
+    last_sequence: i64,
+    /// Events of the last step.
+    events: Vec<NewResearchEvent>,
+    is_billed: bool,
+}
+
 impl Research {
-    /// Executes a claimed run to its end.
-    pub(super) async fn drive(&self, claimed: &ClaimedResearch, owner: &str) -> Result<(), Stopped> {
+    /// Executes a claimed run up to its end, which is left to [`conclude`](Self::conclude). Returns `None` if the run was interrupted.
+    ///
+    /// `charges` are the prices of searches whose outcome is not known to be stored.
+    pub(super) async fn drive(
+        &self,
+        claimed: &ClaimedResearch,
+        owner: &str,
+        charges: &mut Vec<Charge>,
+    ) -> Result<Option<Conclusion>, Stopped> {
         let run = &claimed.run;
         if run.attempts > 1 || !claimed.state.is_empty() {
             self.refund_unstored(run).await?;
         }
         if run.attempts > MAX_ATTEMPTS {
-            return self.interrupt_run(run, owner).await;
+            return self.interrupt_run(run, owner).await.map(|()| None);
         }
         let request: StoredRequest = serde_json::from_str(&run.request).map_err(Stopped::Unreadable)?;
         let mut state = match claimed.state.as_str() {
@@ -42,8 +60,7 @@ impl Research {
         let mut assignment = state.assignment(&request);
         let mut step = state.engine.next(&assignment, elapsed());
         let mut events = Vec::new();
-        // Prices of searches whose outcome is not stored yet.
-        let mut charges = Vec::new();
+        let mut last_sequence = run.last_sequence;
         while !matches!(step, Step::Finish(_)) {
             let order = Order {
                 run,
@@ -69,18 +86,45 @@ impl Research {
             // The last step is stored with the end.
             charges.extend(charge);
             if !matches!(step, Step::Finish(_)) {
-                self.record(run, owner, &state, std::mem::take(&mut events)).await?;
+                let recorded = events.len() as i64;
+                self.record(run, owner, &state, last_sequence, std::mem::take(&mut events)).await?;
+                last_sequence += recorded;
                 charges.drain(..).for_each(Charge::keep);
             }
         }
-        let Step::Finish(ending) = step else { return Ok(()) };
-        self.finish(run, owner, &state, ending, events).await?;
-        charges.into_iter().for_each(Charge::keep);
-        if viewer.billed {
+        let Step::Finish(ending) = step else { return Ok(None) };
+        Ok(Some(Conclusion { state, ending, last_sequence, events, is_billed: viewer.billed }))
+    }
+
+    /// Stores the end of a run.
+    pub(super) async fn conclude(
+        &self,
+        run: &ResearchRun,
+        owner: &str,
+        conclusion: Conclusion,
+        charges: &mut Vec<Charge>,
+    ) -> Result<(), Stopped> {
+        let Conclusion { state, ending, last_sequence, events, is_billed } = conclusion;
+        self.finish(run, owner, &state, ending, last_sequence, events).await?;
+        charges.drain(..).for_each(Charge::keep);
+        if is_billed {
             // Debits whose outcome was unknown in an outage of the database. If this fails, the sweep for lost searches refunds them.
             let _ = self.refund_unstored(run).await;
         }
         Ok(())
+    }
+
+    /// Settles the charges of an execution that was cut off. A write without an answer may have been stored, so what the run
+    /// contains decides: the searches in it stay paid, and the others are refunded.
+    pub(super) async fn settle(&self, run: &ResearchRun, charges: Vec<Charge>) {
+        if charges.is_empty() {
+            return;
+        }
+        let unstored =
+            self.persistently(|| self.store.find_unstored_searches(run.organization_id, run.research_id)).await;
+        let is_stored =
+            |id: SearchId| unstored.as_ref().is_ok_and(|unstored| unstored.iter().all(|paid| paid.search_id != id));
+        charges.into_iter().filter(|charge| charge.search_id().is_some_and(is_stored)).for_each(Charge::keep);
     }
 
     /// Returns the caller on whose behalf the run works.
@@ -98,12 +142,14 @@ impl Research {
         })
     }
 
-    /// Refunds searches of a worker that died before it stored their outcome.
+    /// Refunds the searches of a run whose outcome is not stored and never will be.
     async fn refund_unstored(&self, run: &ResearchRun) -> Result<(), Stopped> {
-        let unstored = self.store.find_unstored_searches(run.organization_id, run.research_id).await?;
+        let unstored =
+            self.persistently(|| self.store.find_unstored_searches(run.organization_id, run.research_id)).await?;
         let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
         let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
-        self.store.refund_searches(run.organization_id, ids, from, self.clock.now()).await?;
+        self.persistently(|| self.store.refund_searches(run.organization_id, ids.clone(), from, self.clock.now()))
+            .await?;
         Ok(())
     }
 
@@ -112,9 +158,11 @@ impl Research {
         run: &ResearchRun,
         owner: &str,
         state: &StoredState,
+        after: i64,
         events: Vec<NewResearchEvent>,
     ) -> Result<(), Stopped> {
         let step = ResearchStep {
+            after,
             state: serde_json::to_string(state).map_err(Stopped::Unreadable)?,
             progress: progress_of(&state.engine),
             events,

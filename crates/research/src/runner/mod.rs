@@ -31,7 +31,7 @@ const TASK: &str = "research";
 /// Reason for a worker to stop executing a run before its end.
 #[derive(Debug, thiserror::Error)]
 enum Stopped {
-    #[error("the run ended, or another worker has taken it over")]
+    #[error("the run ended, another worker has taken it over, or the database has lost its last steps")]
     LeaseLost,
     #[error("this process is stopping")]
     Stopping,
@@ -106,16 +106,27 @@ impl Research {
         tracing::info!(%research_id, organization_id = %claimed.run.organization_id, "research run started");
         self.changes.notify(research_id);
         let mut span = ActiveSpan::of(&trace, "research run", SpanKind::Internal);
-        let outcome = tokio::select! {
-            biased;
-            () = lost.cancelled() => Err(Stopped::LeaseLost),
-            () = stop.cancelled() => Err(Stopped::Stopping),
-            // A run that panics fails: another attempt would only panic again.
-            outcome = AssertUnwindSafe(trace_context::within(trace, self.drive(&claimed, &owner))).catch_unwind() => outcome.unwrap_or_else(|panic| {
-                report_panic(TASK, panic.as_ref());
-                Err(Stopped::Panicked)
-            }),
+        let mut charges = Vec::new();
+        let executing = async {
+            let conclusion = tokio::select! {
+                biased;
+                () = lost.cancelled() => return Err(Stopped::LeaseLost),
+                () = stop.cancelled() => return Err(Stopped::Stopping),
+                driven = self.drive(&claimed, &owner, &mut charges) => driven?,
+            };
+            // Nothing cuts this off. A renewal of the leases may find the run ended before the database has answered here.
+            match conclusion {
+                Some(conclusion) => self.conclude(&claimed.run, &owner, conclusion, &mut charges).await,
+                None => Ok(()),
+            }
         };
+        // A run that panics fails: another attempt would only panic again.
+        let executed = AssertUnwindSafe(trace_context::within(trace, executing)).catch_unwind().await;
+        let outcome = executed.unwrap_or_else(|panic| {
+            report_panic(TASK, panic.as_ref());
+            Err(Stopped::Panicked)
+        });
+        self.settle(&claimed.run, charges).await;
         self.leases.remove(research_id, &owner);
         if outcome.as_ref().is_err_and(|error| !matches!(error, Stopped::LeaseLost | Stopped::Stopping)) {
             span.fail();
@@ -123,7 +134,7 @@ impl Research {
         drop(span);
         match outcome {
             Ok(()) => {}
-            Err(Stopped::LeaseLost) => tracing::info!(%research_id, "research run ended elsewhere"),
+            Err(Stopped::LeaseLost) => tracing::info!(%research_id, "research run ended or continues elsewhere"),
             Err(Stopped::Stopping) => {
                 if let Err(error) = self.store.release_research(research_id, owner).await {
                     tracing::warn!(%research_id, error = &error as &dyn std::error::Error, "releasing a research run failed");

@@ -1,17 +1,35 @@
 use std::time::Duration;
 
 use app::Error;
-use model::{BalanceReason, ResearchStatus, ResearchStop};
+use model::{BalanceReason, ResearchId, ResearchStatus, ResearchStop};
 use test_support::{EngineFault, Setup, until};
 
 use super::world::{QUESTION, Worker, World, quick, standard};
 
 async fn billed(cents: u64) -> World {
-    let mut setup = Setup::default();
+    billed_with(Setup::default(), cents).await
+}
+
+async fn billed_with(mut setup: Setup, cents: u64) -> World {
     setup.options.search_cents = 3;
     let mut world = World::with(setup).await;
     world.tenant = world.app.billed_tenant(cents).await;
     world
+}
+
+/// Charges a run for a search that it will never store. A killed process refunds nothing, unlike a dropped search.
+async fn lose_search(world: &World, research_id: ResearchId) {
+    let lost = docstore::BalanceEntry {
+        id: uuid::Uuid::new_v4().into(),
+        organization_id: world.tenant.organization_id,
+        cents: -3,
+        reason: BalanceReason::Search,
+        search_id: Some(uuid::Uuid::new_v4().into()),
+        created_at: model::Clock::now(world.app.clock.as_ref()),
+        identity: Some(world.tenant.viewer.identity.rate_key()),
+        research_id: Some(research_id),
+    };
+    world.app.store.post_balance_entry(lost).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -56,26 +74,36 @@ async fn search_of_a_killed_worker_is_paid_once() {
     let world = billed(1_000).await;
     world.app.engine.hold();
     let id = world.create(quick(QUESTION)).await;
-    // A killed process refunds nothing, unlike a dropped search.
-    let (store, clock) = (&world.app.store, &world.app.clock);
-    let now = model::Clock::now(clock.as_ref());
-    let claimed = store.claim_research("dead".to_owned(), Vec::new(), now, now).await.unwrap().unwrap();
-    let lost = docstore::BalanceEntry {
-        id: uuid::Uuid::new_v4().into(),
-        organization_id: world.tenant.organization_id,
-        cents: -3,
-        reason: BalanceReason::Search,
-        search_id: Some(uuid::Uuid::new_v4().into()),
-        created_at: now,
-        identity: Some(claimed.run.identity),
-        research_id: Some(id),
-    };
-    store.post_balance_entry(lost).await.unwrap().unwrap();
+    let now = model::Clock::now(world.app.clock.as_ref());
+    assert!(world.app.store.claim_research("dead".to_owned(), Vec::new(), now, now).await.unwrap().is_some());
+    lose_search(&world, id).await;
     world.app.engine.release();
     let worker = Worker::start(&world.another());
     let run = world.ended(id).await;
     worker.kill().await;
     assert_eq!(world.app.balance(&world.tenant).await, 1_000 - 3 * i64::from(run.searches));
+}
+
+/// Renewals of the leases find runs ended while their last refunds are being stored.
+#[tokio::test]
+async fn renewals_of_leases_do_not_cut_off_the_refunds_at_the_end() {
+    const RUNS: u32 = 30;
+    let mut setup = Setup::default();
+    (setup.research.lease, setup.research.runs_per_organization) = (Duration::from_millis(5), RUNS);
+    let world = billed_with(setup, 10_000).await;
+    let mut ids = Vec::new();
+    for _ in 0..RUNS {
+        let id = world.create(quick(QUESTION)).await;
+        lose_search(&world, id).await;
+        ids.push(id);
+    }
+    let _working = world.app.work_on_research();
+    let mut searches = 0;
+    for id in ids {
+        searches += i64::from(world.ended(id).await.searches);
+    }
+    let expected = 10_000 - 3 * searches;
+    until("the refunds", async || (world.app.balance(&world.tenant).await == expected).then_some(())).await;
 }
 
 /// Both workers refund the first search: the one that takes the run over, and the one that finds out.
