@@ -131,7 +131,7 @@ pub async fn cancel_research(
             error: None,
             output: None,
             progress: None,
-            after: None,
+            last_sequence: None,
             events: Vec::new(),
             cited: Vec::new(),
             cited_until: now,

@@ -117,7 +117,7 @@ pub async fn record_research_step(
     lease_expires_at: Timestamp,
 ) -> Result<bool> {
     let Some((organization_id, last)) = lock_owned(connection, research_id, &owner).await? else { return Ok(false) };
-    match last.cmp(&step.after) {
+    match last.cmp(&step.last_sequence) {
         // Repeated after a commit without an answer: only this owner adds events.
         Ordering::Greater => return Ok(true),
         // A crash of the database lost earlier steps.
@@ -185,7 +185,7 @@ pub async fn finish_research(
     let owned = runs::table.find(Bind(research_id)).filter(runs::lease_owner.eq(owner));
     let run: Option<ResearchRun> =
         lock_rows!(owned.select(ResearchRun::as_select())).first(connection).await.optional()?;
-    match run.filter(|run| end.after.is_none_or(|after| after <= run.last_sequence)) {
+    match run.filter(|run| end.last_sequence.is_none_or(|last| last <= run.last_sequence)) {
         Some(run) => end_run(connection, run, end, now, ended).await.map(|()| true),
         None => Ok(false),
     }

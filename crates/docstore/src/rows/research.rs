@@ -128,7 +128,7 @@ pub struct ResearchProgress {
 #[derive(Clone, Debug)]
 pub struct ResearchStep {
     /// Sequence of the last event before the step.
-    pub after: i64,
+    pub last_sequence: i64,
     pub state: String,
     pub progress: ResearchProgress,
     pub events: Vec<NewResearchEvent>,
@@ -147,7 +147,7 @@ pub struct ResearchEnd {
     /// `None` keeps the stored progress.
     pub progress: Option<ResearchProgress>,
     /// Sequence of the last event before the last step. `None`: whichever is stored.
-    pub after: Option<i64>,
+    pub last_sequence: Option<i64>,
     /// Events of the last step.
     pub events: Vec<NewResearchEvent>,
     /// Captures that the report cites.

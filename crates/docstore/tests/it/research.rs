@@ -24,9 +24,14 @@ fn event(kind: &'static str) -> NewResearchEvent {
     NewResearchEvent { kind, data: Details::default().with("kind", kind) }
 }
 
-fn step(after: i64, events: &[&'static str]) -> ResearchStep {
+fn step(last_sequence: i64, events: &[&'static str]) -> ResearchStep {
     let progress = ResearchProgress { searches: 1, documents: 2, tokens: 3, ..ResearchProgress::default() };
-    ResearchStep { after, state: "{}".to_owned(), progress, events: events.iter().map(|kind| event(kind)).collect() }
+    ResearchStep {
+        last_sequence,
+        state: "{}".to_owned(),
+        progress,
+        events: events.iter().map(|kind| event(kind)).collect(),
+    }
 }
 
 fn end(status: ResearchStatus) -> ResearchEnd {
@@ -36,7 +41,7 @@ fn end(status: ResearchStatus) -> ResearchEnd {
         error: None,
         output: Some("{}".to_owned()),
         progress: None,
-        after: None,
+        last_sequence: None,
         events: vec![event("output_delta")],
         cited: Vec::new(),
         cited_until: at(0),
@@ -130,8 +135,8 @@ async fn steps_need_the_lease(db: Database) {
     let organization_id = new_organization(&db).await;
     let id = create(&db, organization_id, 0).await;
     claim(&db, "a", 0).await.unwrap();
-    let record = async |owner: &str, after: i64, events: &[&'static str]| {
-        db.record_research_step(id, owner.to_owned(), step(after, events), at(1), at(20)).await.unwrap()
+    let record = async |owner: &str, last_sequence: i64, events: &[&'static str]| {
+        db.record_research_step(id, owner.to_owned(), step(last_sequence, events), at(1), at(20)).await.unwrap()
     };
     for _ in 0..2 {
         assert!(record("a", 2, &["plan", "search"]).await, "a repeated step is stored once");
@@ -139,7 +144,7 @@ async fn steps_need_the_lease(db: Database) {
     assert!(!record("b", 4, &["search"]).await);
     assert!(record("a", 4, &[]).await && record("a", 4, &["note"]).await);
     assert!(!record("a", 6, &["note"]).await, "a lost step is missing");
-    let incomplete = ResearchEnd { after: Some(6), ..end(ResearchStatus::Completed) };
+    let incomplete = ResearchEnd { last_sequence: Some(6), ..end(ResearchStatus::Completed) };
     assert!(!db.finish_research(id, "a".to_owned(), incomplete, at(2), ended).await.unwrap());
     assert_eq!(kinds(&db, organization_id, id, 2).await, ["plan", "search", "note"]);
     let (run, output) = db.find_research(organization_id, id).await.unwrap().unwrap();

@@ -19,7 +19,7 @@ const MAX_ATTEMPTS: i32 = 4;
 /// Delay before a failed write is repeated.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// What a run has come to, before its end is stored.
+/// Result of the steps of a run, before its end is stored.
 pub(super) struct Conclusion {
     state: StoredState,
     ending: Ending,
@@ -158,11 +158,11 @@ impl Research {
         run: &ResearchRun,
         owner: &str,
         state: &StoredState,
-        after: i64,
+        last_sequence: i64,
         events: Vec<NewResearchEvent>,
     ) -> Result<(), Stopped> {
         let step = ResearchStep {
-            after,
+            last_sequence,
             state: serde_json::to_string(state).map_err(Stopped::Unreadable)?,
             progress: progress_of(&state.engine),
             events,

@@ -32,14 +32,14 @@ pub fn register_metrics() {
 }
 
 impl Research {
-    /// Stores the end that the engine decided, with the events of the last step, which follow the one with the sequence `after`.
+    /// Stores the end that the engine decided, with the events of the last step, which follow `last_sequence`.
     pub(super) async fn finish(
         &self,
         run: &ResearchRun,
         owner: &str,
         state: &StoredState,
         ending: Ending,
-        after: i64,
+        last_sequence: i64,
         events: Vec<NewResearchEvent>,
     ) -> Result<(), Stopped> {
         let stop_reason = match ending.stop_reason {
@@ -50,7 +50,7 @@ impl Research {
         };
         let mut end = self.end(ResearchStatus::Completed, stop_reason);
         end.progress = Some(progress_of(&state.engine));
-        (end.after, end.events) = (Some(after), events);
+        (end.last_sequence, end.events) = (Some(last_sequence), events);
         if state.out_of_balance && state.engine.sources.is_empty() {
             end.status = ResearchStatus::Failed;
             end.stop_reason = ResearchStop::Error;
@@ -88,7 +88,7 @@ impl Research {
             error: None,
             output: None,
             progress: None,
-            after: None,
+            last_sequence: None,
             events: Vec::new(),
             cited: Vec::new(),
             cited_until: self.clock.now() + self.options.evidence,
