@@ -18,6 +18,7 @@ const QUERIES: usize = 1_000;
 const CLIENTS: [usize; 3] = [1, 8, 64];
 /// Number of clients for which stages are reported.
 const STAGES_OF: usize = 8;
+
 /// Compares the compositions, or watches one of them for a long time.
 pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow::Result<()> {
     let waiting = spinner("writing documents");

@@ -16,7 +16,7 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
     let mut title = None;
     let mut rest = source;
     while let Some(at) = rest.find('<') {
-        push(&rest[..at], &mut raw);
+        raw.push_str(&resolved(&rest[..at]));
         rest = &rest[at..];
         if let Some(comment) = rest.strip_prefix("<!--") {
             rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
@@ -36,7 +36,7 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
             let distance = end_tag::find(after.as_bytes(), name.as_bytes());
             let inner_end = distance.saturating_sub(name.len() + 2).min(after.len());
             if name == "title" && title.is_none() && after.is_char_boundary(inner_end) {
-                title = Some(htmlize::unescape(&after[..inner_end]).into_owned());
+                title = Some(resolved(&after[..inner_end]));
             }
             // The `>` of the end tag is removed with the next text.
             rest = after.get(distance..).unwrap_or_default().trim_start_matches('>');
@@ -47,7 +47,7 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
         }
         rest = after;
     }
-    push(rest, &mut raw);
+    raw.push_str(&resolved(rest));
     let mut out = String::with_capacity(raw.len());
     for line in raw.lines() {
         let mut words = line.split_whitespace();
@@ -65,10 +65,9 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
     (out, title)
 }
 
-/// Appends text. Line breaks in the source and control characters are spaces.
-fn push(text: &str, out: &mut String) {
-    let text = htmlize::unescape(text);
-    out.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+/// Resolves character references. Line breaks and other control characters of ASCII become spaces, also those that references stand for.
+fn resolved(text: &str) -> String {
+    htmlize::unescape(text).chars().map(|c| if c.is_ascii_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -93,6 +92,8 @@ mod tests {
             ("a&lt;b&gt;c&#10;d", "a<b>c d"),
         ] {
             assert_eq!(text(source).0, expected, "{source}");
+            let (_, title) = text(&format!("<title>{source}</title>"));
+            assert!(title.is_some_and(|title| !title.contains(|c: char| c.is_ascii_control())), "{source}");
         }
     }
 
