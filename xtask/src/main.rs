@@ -30,6 +30,9 @@ enum Command {
     Test(test::Options),
     /// Test the built server from outside: published contract (Schemathesis), MCP clients, programs, acceptance folder
     E2e(e2e::Options),
+    /// Run two instances of a server behind nginx, as `e2e` does
+    #[command(hide = true)]
+    Instances(e2e::instances::Options),
     /// Write the OpenAPI document and the reference of settings, or check that the committed ones are current
     Schema(schema::Options),
     /// Measure speed and size of the release server over HTTP
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::E2e(options) => e2e::run(&options),
+        Command::Instances(options) => e2e::instances::run(&options),
         Command::Schema(options) => schema::run(&options),
         Command::Bench(options) => bench::run(&options),
     };

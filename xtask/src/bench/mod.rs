@@ -2,7 +2,7 @@
 
 mod admission_job;
 mod answers_job;
-mod client;
+pub(crate) mod client;
 mod collection;
 mod composition;
 mod crawl_job;
@@ -32,7 +32,7 @@ mod samples;
 mod search_job;
 mod searches;
 mod semantic;
-mod server;
+pub(crate) mod server;
 mod site;
 mod soak;
 mod stage_metrics;

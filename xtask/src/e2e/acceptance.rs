@@ -1,6 +1,6 @@
 //! Acceptance folders (pytest) against the server, on one or more compositions of backends.
 
-use super::Outcome;
+use super::{Outcome, instances};
 use crate::interrupt;
 use crate::services::{ExternalS3, Meilisearch, Postgres, Provided, Qdrant, Redis, Running, Service};
 use std::collections::BTreeMap;
@@ -18,20 +18,32 @@ pub enum Backend {
     S3,
 }
 
-/// Backends that the server runs on; the others are embedded.
-pub type Composition = &'static [Backend];
+/// Servers under test, and what they run on.
+#[derive(Clone, Copy)]
+pub struct Composition {
+    /// Backends that are not embedded.
+    backends: &'static [Backend],
+    /// Requests go to two instances in turn, instead of one.
+    has_two_instances: bool,
+}
 
-pub const EMBEDDED: Composition = &[];
-pub const POSTGRES: Composition = &[Backend::Postgres];
+pub const EMBEDDED: Composition = one(&[]);
+pub const POSTGRES: Composition = one(&[Backend::Postgres]);
+const PRODUCTION: Composition = one(&[Backend::Postgres, Backend::Redis, Backend::Meilisearch, Backend::S3]);
 /// The compositions of `--services`.
-pub const ALL: [Composition; 6] = [
+pub const ALL: [Composition; 7] = [
     EMBEDDED,
-    &[Backend::Postgres, Backend::Redis],
-    &[Backend::Meilisearch],
-    &[Backend::Qdrant],
-    &[Backend::S3],
-    &[Backend::Postgres, Backend::Redis, Backend::Meilisearch, Backend::S3],
+    one(&[Backend::Postgres, Backend::Redis]),
+    one(&[Backend::Meilisearch]),
+    one(&[Backend::Qdrant]),
+    one(&[Backend::S3]),
+    PRODUCTION,
+    Composition { has_two_instances: true, ..PRODUCTION },
 ];
+
+const fn one(backends: &'static [Backend]) -> Composition {
+    Composition { backends, has_two_instances: false }
+}
 
 /// Variables that a suite reads, and those of [`Running::environment`] that they come from: the first one that is set.
 const VARIABLES: [(&str, &[&str]); 9] = [
@@ -73,24 +85,34 @@ pub struct Suite<'a> {
 /// Returns an error if pytest does not start.
 pub fn run(suite: &Suite<'_>, compositions: &[Composition]) -> anyhow::Result<Vec<(String, Outcome)>> {
     let mut provided = BTreeMap::new();
-    for backend in compositions.iter().copied().flatten() {
+    for backend in compositions.iter().flat_map(|composition| composition.backends) {
         provided.entry(*backend).or_insert_with(|| backend.service().provide());
     }
+    let folder = tempfile::tempdir()?;
+    let pair = instances::launcher(suite.server, folder.path())?;
     let mut outcomes = Vec::new();
     for composition in compositions {
-        let name = name(composition);
+        let name = composition.name();
         eprintln!("\n=== acceptance: {name}");
         let mut running = Vec::new();
         let mut absent = None;
-        for backend in *composition {
+        for backend in composition.backends {
             match &provided[backend] {
                 Provided::Running(one) => running.push(one),
-                Provided::Absent { reason } => absent = absent.or(Some(reason)),
+                Provided::Absent { reason } => absent = absent.or(Some(reason.as_str())),
             }
         }
+        let server = match (composition.has_two_instances, &pair) {
+            (false, _) => suite.server,
+            (true, Some(pair)) => pair,
+            (true, None) => {
+                absent = absent.or(Some("no `nginx` on the PATH"));
+                suite.server
+            }
+        };
         let outcome = match absent {
             Some(reason) => Outcome::Skipped(format!("Acceptance on {name} was NOT tested: {reason}")),
-            None => Outcome::of(interrupt::status(&mut suite.command(&running))?),
+            None => Outcome::of(interrupt::status(&mut suite.command(server, &running))?),
         };
         outcomes.push((name, outcome));
         if interrupt::caught() {
@@ -101,13 +123,9 @@ pub fn run(suite: &Suite<'_>, compositions: &[Composition]) -> anyhow::Result<Ve
 }
 
 impl Suite<'_> {
-    fn command(&self, backends: &[&Running]) -> Command {
+    fn command(&self, server: &Path, backends: &[&Running]) -> Command {
         let mut pytest = Command::new(self.python);
-        pytest
-            .args(["-m", "pytest", "-q"])
-            .arg(self.path)
-            .args(self.arguments)
-            .env("RETRIEVAL_SERVER_BIN", self.server);
+        pytest.args(["-m", "pytest", "-q"]).arg(self.path).args(self.arguments).env("RETRIEVAL_SERVER_BIN", server);
         let environment: BTreeMap<&str, &str> = backends
             .iter()
             .flat_map(|running| running.environment.iter().map(|(name, value)| (*name, value.as_str())))
@@ -126,22 +144,26 @@ impl Suite<'_> {
     }
 }
 
-fn name(composition: &[Backend]) -> String {
-    if composition.is_empty() {
-        return "embedded backends".to_owned();
+impl Composition {
+    fn name(&self) -> String {
+        if self.backends.is_empty() {
+            return "embedded backends".to_owned();
+        }
+        let names: Vec<_> = self.backends.iter().map(|backend| backend.service().name()).collect();
+        let instances = if self.has_two_instances { ", two instances" } else { "" };
+        format!("{}{instances}", names.join(" + "))
     }
-    composition.iter().map(|backend| backend.service().name()).collect::<Vec<_>>().join(" + ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, Suite, name};
+    use super::{ALL, Suite};
     use crate::services::Running;
     use std::path::Path;
 
     #[test]
     fn compositions_have_different_names() {
-        let mut names: Vec<_> = ALL.iter().map(|composition| name(composition)).collect();
+        let mut names: Vec<_> = ALL.iter().map(super::Composition::name).collect();
         assert_eq!(names[1], "PostgreSQL + Redis");
         names.sort();
         names.dedup();
@@ -157,14 +179,14 @@ mod tests {
             environment: vec![("RATE_LIMIT_REDIS_URL", "redis://x".to_owned())],
             _guard: None,
         };
-        let command = suite.command(&[&redis]);
+        let command = suite.command(suite.server, &[&redis]);
         let of = |name: &str| command.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value);
         assert_eq!(of("ACCEPT_REDIS_URL"), Some(Some("redis://x".as_ref())));
         assert_eq!(of("ACCEPT_DATABASE_URL"), Some(None), "removed");
         assert_eq!(of("PATH"), None);
         let url = |name| Running { how: String::new(), environment: vec![(name, "x".to_owned())], _guard: None };
         for source in ["ACCEPT_INDEX_URL", "TEST_QDRANT_URL"] {
-            let command = suite.command(&[&url(source)]);
+            let command = suite.command(suite.server, &[&url(source)]);
             let set = command.get_envs().find(|(key, _)| *key == "ACCEPT_INDEX_URL").and_then(|(_, value)| value);
             assert_eq!(set, Some("x".as_ref()), "{source}");
         }

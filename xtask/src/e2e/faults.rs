@@ -1,8 +1,9 @@
 //! The fault tests of the server, repeated, with a table of their outcomes.
 
 use super::Outcome;
+use crate::interrupt;
+use crate::server::Tests;
 use crate::services::{Meilisearch, Postgres, Redis, Services};
-use crate::{interrupt, shell};
 use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -32,13 +33,14 @@ struct Row {
 ///
 /// Returns an error if the tests cannot be built or end early, or if none of them ran.
 pub fn run(server: &Path, rounds: u32, only: &[String]) -> anyhow::Result<Vec<(String, Outcome)>> {
+    let tests = Tests::build()?;
     let services =
         Services::start(vec![Box::new(Postgres { disabled: false }), Box::new(Redis), Box::new(Meilisearch)]);
     let mut rows = BTreeMap::new();
     let mut done = 0;
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
-        let (status, lines) = one_round(server, &services, only)?;
+        let (status, lines) = one_round(&tests, server, &services, only)?;
         add(&mut rows, &lines);
         done = round;
         if interrupt::caught() {
@@ -54,18 +56,22 @@ pub fn run(server: &Path, rounds: u32, only: &[String]) -> anyhow::Result<Vec<(S
     Ok(rows.into_iter().map(|(name, row)| (name, row.outcome(done))).collect())
 }
 
-/// Runs each test once. Returns the status of `cargo test` and the lines of its output.
-fn one_round(server: &Path, services: &Services, only: &[String]) -> anyhow::Result<(ExitStatus, Vec<String>)> {
-    let mut command = shell::cargo();
-    command.args(["test", "--package", "retrieval-server", "--test", "it", "--no-fail-fast", "--"]);
-    if only.is_empty() {
-        command.arg(MODULE);
+/// Runs each test once. Returns the status of the tests and the lines of their output.
+fn one_round(
+    tests: &Tests,
+    server: &Path,
+    services: &Services,
+    only: &[String],
+) -> anyhow::Result<(ExitStatus, Vec<String>)> {
+    let mut names: Vec<_> = only.iter().map(|name| format!("{MODULE}{}", name.trim_start_matches(MODULE))).collect();
+    if names.is_empty() {
+        names.push(MODULE.to_owned());
     }
-    command.args(only.iter().map(|name| format!("{MODULE}{}", name.trim_start_matches(MODULE))));
+    let mut command = tests.command(server, names.iter().map(String::as_str));
     // Every test has servers of its own, which mostly wait.
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     command.args(["--show-output", "--test-threads", &(TESTS_PER_PROCESSOR * processors).to_string()]);
-    command.envs(services.environment()).env("RETRIEVAL_SERVER_BIN", server);
+    command.envs(services.environment());
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
     let output = child.stdout.take().context("the tests have no output")?;
     let reader = std::thread::spawn(move || {
@@ -86,7 +92,7 @@ fn check_end(succeeded: bool, lines: &[String]) -> anyhow::Result<()> {
     let has_failure = lines.iter().filter_map(|line| result(line)).any(|(_, outcome)| outcome == "FAILED");
     ensure!(
         succeeded || has_failure,
-        "`cargo test` failed, but no test did: the tests do not build or ended early, see their output above"
+        "the tests failed, but none of them did: they ended early, see their output above"
     );
     Ok(())
 }

@@ -8,6 +8,7 @@ mod clients;
 mod contract;
 mod faults;
 mod foreign;
+pub mod instances;
 mod mcp;
 mod programs;
 mod quickstart;
@@ -27,7 +28,7 @@ pub struct Options {
     #[arg(long, requires = "path")]
     postgres: bool,
     /// Run the acceptance tests of PATH on the embedded backends, PostgreSQL with Redis, Meilisearch, Qdrant, an external S3
-    /// store, and all of these together but Qdrant. Starts those that are installed
+    /// store, and all of these together but Qdrant, with one and with two instances. Starts those that are installed
     #[arg(long, requires = "path", conflicts_with = "postgres")]
     services: bool,
     /// Build and test the release profile
@@ -74,8 +75,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let contract = contract::run(&server, &python)?;
     let mcp = mcp::run(&server, options.release, &python)?;
     let foreign = foreign::run(&server, &python)?;
-    let programs = programs::run(&server, options.release)?;
-    let quickstart = quickstart::run(&server)?;
+    let tests = server::Tests::build()?;
+    let programs = programs::run(&server, &tests, options.release)?;
+    let quickstart = quickstart::run(&server, &tests)?;
     let mut outcomes = vec![("contract".to_owned(), contract)];
     outcomes.extend(mcp);
     outcomes.push(("programs".to_owned(), programs));

@@ -2,7 +2,8 @@
 //! tests of the server crate.
 
 use super::Outcome;
-use crate::{interrupt, server, shell};
+use crate::interrupt;
+use crate::server::{self, Tests};
 use std::path::Path;
 
 /// Runs the scenarios.
@@ -10,10 +11,8 @@ use std::path::Path;
 /// # Errors
 ///
 /// Returns an error if a program does not build.
-pub fn run(server: &Path, release: bool) -> anyhow::Result<Outcome> {
+pub fn run(server: &Path, tests: &Tests, release: bool) -> anyhow::Result<Outcome> {
     let program = server::build_client(release)?;
-    let mut tests = shell::cargo();
-    tests.args(["test", "--quiet", "--package", "retrieval-server", "--test", "it", "--", "cli::", "installer::"]);
-    tests.env("RETRIEVAL_SERVER_BIN", server).env("RETRIEVAL_BIN", program);
-    Ok(Outcome::of(interrupt::status(&mut tests)?))
+    let mut scenarios = tests.command(server, ["cli::", "installer::"]);
+    Ok(Outcome::of(interrupt::status(scenarios.arg("--quiet").env("RETRIEVAL_BIN", program))?))
 }

@@ -2,7 +2,8 @@
 //! the server crate.
 
 use super::Outcome;
-use crate::{interrupt, shell};
+use crate::interrupt;
+use crate::server::Tests;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -21,17 +22,20 @@ const EXAMPLES: (&str, &str) = ("examples of /docs", "quickstart::examples_of_th
 ///
 /// # Errors
 ///
-/// Returns an error if cargo does not start.
-pub fn run(server: &Path) -> anyhow::Result<Vec<(String, Outcome)>> {
+/// Returns an error if the tests do not start.
+pub fn run(server: &Path, tests: &Tests) -> anyhow::Result<Vec<(String, Outcome)>> {
     let mut outcomes = Vec::new();
-    for (name, tests, needed) in PARTS {
+    let scenario = |name: &str| -> anyhow::Result<Outcome> {
+        Ok(Outcome::of(interrupt::status(tests.command(server, [name]).arg("--quiet"))?))
+    };
+    for (name, part, needed) in PARTS {
         let outcome = match runs(needed) {
-            true => scenario(server, tests)?,
+            true => scenario(part)?,
             false => Outcome::Skipped(format!("The {name} was NOT tested: `{}` does not run", needed.join(" "))),
         };
         outcomes.push((name.to_owned(), outcome));
     }
-    let (name, tests) = EXAMPLES;
+    let (name, part) = EXAMPLES;
     let needed: [(&str, &[&str]); 3] = [
         ("curl", &["curl", "--version"]),
         ("Python with requests", &["python3", "-c", "import requests"]),
@@ -39,18 +43,11 @@ pub fn run(server: &Path) -> anyhow::Result<Vec<(String, Outcome)>> {
     ];
     let absent: Vec<_> = needed.iter().filter(|(_, command)| !runs(command)).map(|(what, _)| *what).collect();
     let outcome = match absent.is_empty() {
-        true => scenario(server, tests)?,
+        true => scenario(part)?,
         false => Outcome::Skipped(format!("The {name} were NOT tested: {} missing", absent.join(", "))),
     };
     outcomes.push((name.to_owned(), outcome));
     Ok(outcomes)
-}
-
-fn scenario(server: &Path, tests: &str) -> anyhow::Result<Outcome> {
-    let mut cargo = shell::cargo();
-    cargo.args(["test", "--quiet", "--package", "retrieval-server", "--test", "it", "--", tests]);
-    cargo.env("RETRIEVAL_SERVER_BIN", server);
-    Ok(Outcome::of(interrupt::status(&mut cargo)?))
 }
 
 /// Returns true if the command starts and succeeds.

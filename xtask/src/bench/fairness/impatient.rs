@@ -20,20 +20,16 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let server = setup.installation.serve()?;
     let (searches, time) = (setup.searches(&setup.heavy), stage.time());
     stage.step("patient clients");
-    let best = throughput::best(&setup, &searches, time, stage.section)?;
+    let patient = setup.patient(&searches, stage.scaled(CLIENTS), time);
+    let best = throughput::best(patient, stage.section)?;
     let before = setup.installation.balance(&setup.heavy)?;
-    let load = Load {
-        clients: stage.scaled(CLIENTS),
-        timeout: TIMEOUT,
-        refusal: Refusal::Insist,
-        ..setup.patient(&searches, 0, time)
-    };
+    let load = Load { timeout: TIMEOUT, refusal: Refusal::Insist, ..patient };
     let probes = [setup.search_probe()];
     let tally = stage.measure(&server, &probes, || swarm::run(&load))?;
     stage::sleep(REFUNDS)?;
     let charged = before - setup.installation.balance(&setup.heavy)?;
     throughput::report(&tally, stage.section);
-    throughput::compare(stage, &tally, &best, &setup, &searches)?;
+    throughput::compare(stage, &tally, best, &load)?;
     let billing = targets::Billing { charged, answered: tally.answered() };
     stage.section.number("searches charged", charged as f64);
     stage.section.number("searches charged without an answer", billing.unanswered()).target_below(billing.limit());

@@ -13,12 +13,11 @@ fn measure(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let setup = stage.set_up(throughput::DOCUMENTS)?;
     let server = setup.installation.serve()?;
     let (searches, time) = (setup.searches(&setup.heavy), stage.time());
-    let clients = stage.scaled(CLIENTS);
+    let load = setup.patient(&searches, stage.scaled(CLIENTS), time);
     stage.step("patient clients");
-    let best = throughput::best(&setup, &searches, time, stage.section)?;
+    let best = throughput::best(load, stage.section)?;
     let probes = [setup.search_probe()];
-    let tally = stage.measure(&server, &probes, || swarm::run(&setup.patient(&searches, clients, time)))?;
+    let tally = stage.measure(&server, &probes, || swarm::run(&load))?;
     throughput::report(&tally, stage.section);
-    throughput::compare(stage, &tally, &best, &setup, &searches)?;
-    Ok(())
+    throughput::compare(stage, &tally, best, &load)
 }

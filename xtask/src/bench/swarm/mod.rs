@@ -22,6 +22,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(500);
 const RECONNECT_DELAY: Duration = Duration::from_millis(100);
 
 /// Clients that repeat requests, each on its own connection.
+#[derive(Clone, Copy)]
 pub struct Load<'a> {
     pub address: SocketAddr,
     /// Requests, which the clients take in turn; at least one.
