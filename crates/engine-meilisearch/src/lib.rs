@@ -136,8 +136,10 @@ impl SearchEngine for MeilisearchEngine {
         rounds::first_stage(self, request).await
     }
 
+    /// Returns more than exact engines do: some of the best documents are not among the first matches of any word, so that the
+    /// order of the first stage is less certain.
     fn candidate_limit(&self, results: usize) -> usize {
-        (2 * results).max(64)
+        (2 * results).max(80)
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {

@@ -178,9 +178,14 @@ mod tests {
 
     #[test]
     fn searches_are_one_round_once_their_words_are_known_and_have_the_same_result() {
-        let words = "a bb ccc dddd eeeee ffffff ggggggg hhhhhhhh iiiiiiiii jjjjjjjjjj kkkkkkkkkkk llllllllllll";
-        let many = format!("{words} mmmmmmmmmmmmm nnnnnnnnnnnnnn");
-        for text in ["ccc gggggggg", words, &many] {
+        let words = |number: usize| -> String {
+            ('a'..='z')
+                .take(number)
+                .enumerate()
+                .map(|(more, letter)| letter.to_string().repeat(more + 1) + " ")
+                .collect()
+        };
+        for text in ["ccc gggggggg", &words(query_plan::MAX_TERMS), &words(query_plan::MAX_TERMS + 2)] {
             let cache = ScopeCache::default();
             let (first_rounds, first) = run(&request(text), &scope(&cache));
             assert!((1..=2).contains(&first_rounds.len()), "{text}: {first_rounds:?}");

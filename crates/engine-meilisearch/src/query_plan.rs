@@ -17,12 +17,12 @@ use crate::{filter, token};
 const MAX_COUNTED: usize = 1024;
 
 /// Maximum number of terms searched per text; the rarest are kept.
-pub const MAX_TERMS: usize = 12;
+pub const MAX_TERMS: usize = 24;
 /// Minimum of that limit if several texts share it.
 const MIN_TERMS: usize = 4;
 
 /// Number of documents requested over all words of a request, at least. Each costs the server about 10 µs.
-const REQUESTED_DOCUMENTS: f32 = 400.0;
+const REQUESTED_DOCUMENTS: f32 = 600.0;
 /// Mean length of documents from which on that number is enough.
 const TYPICAL_LENGTH: f32 = 150.0;
 /// Maximum factor for shorter documents.
@@ -200,7 +200,7 @@ mod tests {
     fn more_documents_are_requested_of_short_ones() {
         assert_eq!(
             [1_000.0, 150.0, 75.0, 20.0].map(|length| requested_documents(length, 20)),
-            [400.0, 400.0, 800.0, 1_200.0]
+            [600.0, 600.0, 1_200.0, 1_800.0]
         );
         assert_eq!(requested_documents(0.0, 1_000), 2_000.0);
     }

@@ -12,21 +12,21 @@ use std::process::Command;
 const SETTINGS: [(&str, &str); 2] =
     [("schemathesis.toml", include_str!("schemathesis.toml")), ("hooks.py", include_str!("hooks.py"))];
 
+/// Modules of Python, and the packages that have them.
+const PACKAGES: [(&str, &str); 2] =
+    [("schemathesis.cli", "schemathesis"), ("openapi_spec_validator", "openapi-spec-validator")];
+
 /// Tests the server against its document. Without the Python packages nothing is tested.
 ///
 /// # Errors
 ///
 /// Returns an error if the server does not start.
 pub fn run(server: &Path, python: &OsStr) -> anyhow::Result<Outcome> {
-    for (module, package) in
-        [("schemathesis.cli", "schemathesis"), ("openapi_spec_validator", "openapi-spec-validator")]
-    {
-        if !has_module(python, module) {
-            let python = python.display();
-            return Ok(Outcome::Skipped(format!(
-                "The contract was NOT tested: `{python} -m {module}` does not run. pip install {package}"
-            )));
-        }
+    let missing: Vec<_> =
+        PACKAGES.iter().filter(|(module, _)| !has_module(python, module)).map(|(_, package)| *package).collect();
+    if !missing.is_empty() {
+        let (python, missing) = (python.display(), missing.join(" "));
+        return Ok(Outcome::Skipped(format!("The contract was NOT tested: {python} -m pip install {missing}")));
     }
     let installation = Installation::new(server)?;
     let tenant = installation.tenant()?;
