@@ -124,9 +124,12 @@ mod tests {
         let (done, finished) = mpsc::channel();
         let blocked = done.clone();
         workers.submit(TextKind::Document, move || {
+            let _ = blocked.send("begun");
             let _ = gate.recv();
             let _ = blocked.send("document");
         });
+        // Until then both threads are free for queries.
+        assert_eq!(finished.recv(), Ok("begun"));
         for name in ["query 1", "query 2"] {
             let done = done.clone();
             workers.submit(TextKind::Document, || {});
