@@ -50,7 +50,7 @@ pub struct Tests {
 }
 
 impl Tests {
-    /// Builds the program. Later changes of the sources do not affect it.
+    /// Builds the program. It stays as it is until it is built again.
     ///
     /// # Errors
     ///

@@ -95,21 +95,16 @@ pub fn run(suite: &Suite<'_>, compositions: &[Composition]) -> anyhow::Result<Ve
         let name = composition.name();
         eprintln!("\n=== acceptance: {name}");
         let mut running = Vec::new();
-        let mut absent = None;
+        let (server, mut absent) = match composition.has_two_instances {
+            true => (pair.as_path(), instances::absent()),
+            false => (suite.server, None),
+        };
         for backend in composition.backends {
             match &provided[backend] {
                 Provided::Running(one) => running.push(one),
                 Provided::Absent { reason } => absent = absent.or(Some(reason.as_str())),
             }
         }
-        let server = match (composition.has_two_instances, &pair) {
-            (false, _) => suite.server,
-            (true, Some(pair)) => pair,
-            (true, None) => {
-                absent = absent.or(Some("no `nginx` on the PATH"));
-                suite.server
-            }
-        };
         let outcome = match absent {
             Some(reason) => Outcome::Skipped(format!("Acceptance on {name} was NOT tested: {reason}")),
             None => Outcome::of(interrupt::status(&mut suite.command(server, &running))?),

@@ -27,22 +27,23 @@ pub struct Options {
     arguments: Vec<String>,
 }
 
-/// Writes a program into `folder` that takes the arguments of `server` and calls [`run`]. Returns its path; `None` without
-/// nginx.
+/// Returns why two instances cannot run here.
+pub fn absent() -> Option<&'static str> {
+    shell::find_program(NGINX).is_none().then_some("no `nginx` on the PATH")
+}
+
+/// Writes a program into `folder` that takes the arguments of `server` and calls [`run`]. Returns its path.
 ///
 /// # Errors
 ///
 /// Returns an error if the program cannot be written.
-pub fn launcher(server: &Path, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
-    if shell::find_program(NGINX).is_none() {
-        return Ok(None);
-    }
+pub fn launcher(server: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let program = folder.join("retrieval-server");
     let xtask = std::env::current_exe().context("cannot find this program")?;
     let text = format!("#!/bin/sh\nexec '{}' instances --server '{}' -- \"$@\"\n", xtask.display(), server.display());
     fs::write(&program, text)?;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-    Ok(Some(program))
+    Ok(program)
 }
 
 /// Runs `serve --config FILE` as two instances until a termination signal, and all other commands as they are.
