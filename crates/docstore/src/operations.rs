@@ -517,7 +517,7 @@ operations! {
 
     /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
     /// of each organization in equal numbers.
-    snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> Vec<OutboxEntry>;
+    snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> PendingOutbox;
     /// Enqueues documents for reindexing.
     bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
     /// Enqueues clearing an index, before the entries that follow.

@@ -13,8 +13,9 @@ use crate::error::from_client;
 use crate::index;
 use crate::transport::Transport;
 
-/// Approximate size of a request body with documents. The default limit of servers is 100 MB.
-const BODY_BYTES: usize = 8 << 20;
+/// Approximate size of a request body with documents. The default limit of servers is 100 MB. The server begins to index the first
+/// body at once, so a small one would be a batch of its own, which costs more per document.
+const BODY_BYTES: usize = 24 << 20;
 
 /// Bodies that wait while one is sent.
 const AHEAD: usize = 1;

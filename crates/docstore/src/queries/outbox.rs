@@ -9,7 +9,7 @@ use super::embedding_queue::enqueue_jobs;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;
-use crate::rows::{IndexGenerations, NewOutboxEntry, OutboxEntry};
+use crate::rows::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 use crate::schema::{documents, index_generations, leases, outbox};
 use crate::types::Bind;
 
@@ -64,7 +64,7 @@ async fn enqueue(
     Ok(())
 }
 
-pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64) -> Result<Vec<OutboxEntry>> {
+pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64) -> Result<PendingOutbox> {
     let oldest: Vec<OutboxEntry> = outbox::table
         .filter(outbox::index_name.eq(Bind(index)))
         .order(outbox::id)
@@ -73,7 +73,7 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
         .load(connection)
         .await?;
     if usize::try_from(limit).is_ok_and(|limit| oldest.len() < limit) {
-        return Ok(oldest);
+        return Ok(PendingOutbox { entries: oldest, has_more: false });
     }
     let waiting: Vec<(Option<OrganizationId>, Option<i64>)> = outbox::table
         .filter(outbox::index_name.eq(Bind(index)))
@@ -81,10 +81,8 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
         .select((outbox::organization_id, diesel::dsl::min(outbox::id)))
         .load(connection)
         .await?;
-    if waiting.len() < 2 {
-        return Ok(oldest);
-    }
-    share(connection, index, waiting, limit).await
+    let entries = if waiting.len() < 2 { oldest } else { share(connection, index, waiting, limit).await? };
+    Ok(PendingOutbox { entries, has_more: true })
 }
 
 /// Lists the oldest entries of each organization, in equal numbers. Among many organizations, those with the oldest entries.

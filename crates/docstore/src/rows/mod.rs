@@ -21,7 +21,7 @@ pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage, StoredTermVector};
 pub use embedding::{EmbeddingJob, IndexModel, StoredVectors};
 pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
-pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry};
+pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 pub use page_read::PageRead;
 pub use research::{
     ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,

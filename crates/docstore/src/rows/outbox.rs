@@ -17,6 +17,15 @@ pub struct OutboxEntry {
     pub organization_id: Option<OrganizationId>,
 }
 
+/// Entries that wait for an index.
+#[derive(Clone, Debug)]
+pub struct PendingOutbox {
+    /// In the order of their ids.
+    pub entries: Vec<OutboxEntry>,
+    /// True if there may be more.
+    pub has_more: bool,
+}
+
 row! {
     #[derive(Clone, Debug, Insertable)]
     #[diesel(table_name = outbox, treat_none_as_default_value = false)]

@@ -27,7 +27,7 @@ on_both_backends!(
 );
 
 async fn queued(db: &Database, index: IndexName) -> Vec<DocId> {
-    documents_in(&db.pending_outbox(index, 100_000).await.unwrap())
+    documents_in(&db.pending_outbox(index, 100_000).await.unwrap().entries)
 }
 
 /// Empties the outbox.

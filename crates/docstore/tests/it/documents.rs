@@ -139,7 +139,7 @@ async fn hiding_deletes_grants_and_queues_once(db: Database) {
     assert!(db.hide_workspace_document(ours, doc_id, at(1)).await.unwrap());
     assert!(!db.hide_workspace_document(ours, doc_id, at(2)).await.unwrap());
     assert!(!db.is_granted(ours, doc_id).await.unwrap());
-    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     assert_eq!(documents_in(&queued), [doc_id]);
 }
 

@@ -130,7 +130,7 @@ async fn change_of_the_model_enqueues_each_document_once(db: Database) {
         db.find_index_model(IndexName::Web).await.unwrap(),
         IndexModel { model: Some(MODEL.to_owned()), queued: true }
     );
-    let pending = db.pending_outbox(IndexName::Web, 100).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Web, 100).await.unwrap().entries;
     let known = sorted(pages[..2].iter().map(|new| new.document.doc_id));
     assert_eq!(documents_in(&pending)[usize::try_from(entries).unwrap()..], known);
     let rest = sorted(pages[2..].iter().map(|new| new.document.doc_id));

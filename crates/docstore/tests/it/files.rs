@@ -213,7 +213,7 @@ async fn changed_labels_reach_the_document(db: Database) {
     let doc_id = new.document.doc_id;
     let of_content = new.document.labels.0.clone();
     db.save_documents(vec![new], NOW).await.unwrap();
-    let pending = async || db.pending_outbox(IndexName::Workspace, 100).await.unwrap();
+    let pending = async || db.pending_outbox(IndexName::Workspace, 100).await.unwrap().entries;
     db.complete_outbox(pending().await.iter().map(|entry| entry.id).collect()).await.unwrap();
     for (given, expected, queued) in [
         (labels(&["x", "y"]), &["x", "y"][..], 0),

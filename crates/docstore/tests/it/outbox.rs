@@ -1,6 +1,6 @@
 //! The outbox: pending changes of an index, oldest first.
 
-use docstore::OutboxWork;
+use docstore::{OutboxWork, PendingOutbox};
 use model::{DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
@@ -36,13 +36,13 @@ async fn pending_entries_are_oldest_first_per_index(db: Database) {
     enqueue(&db, IndexName::Workspace, other.clone()).await;
     enqueue(&db, IndexName::Web, second.clone()).await;
     enqueue(&db, IndexName::Web, vec![]).await;
-    let pending = db.pending_outbox(IndexName::Web, 10).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Web, 10).await.unwrap().entries;
     assert!(pending.is_sorted_by(|a, b| a.id < b.id));
     let expected: Vec<DocId> = first.into_iter().chain(second).collect();
     assert_eq!(documents_in(&pending), expected);
-    let oldest = db.pending_outbox(IndexName::Web, 2).await.unwrap();
+    let oldest = db.pending_outbox(IndexName::Web, 2).await.unwrap().entries;
     assert_eq!(documents_in(&oldest), expected[..2]);
-    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     assert_eq!(documents_in(&pending), other);
     assert!(pending.iter().all(|entry| entry.index_name == IndexName::Workspace));
 }
@@ -50,11 +50,11 @@ async fn pending_entries_are_oldest_first_per_index(db: Database) {
 async fn completion_keeps_newer_entries(db: Database) {
     let doc_id = ids(1);
     enqueue(&db, IndexName::Web, doc_id.clone()).await;
-    let seen = db.pending_outbox(IndexName::Web, 10).await.unwrap();
+    let seen = db.pending_outbox(IndexName::Web, 10).await.unwrap().entries;
     // The document changes again while the index applies the first entry.
     enqueue(&db, IndexName::Web, doc_id.clone()).await;
     db.complete_outbox(seen.iter().map(|entry| entry.id).collect()).await.unwrap();
-    let left = db.pending_outbox(IndexName::Web, 10).await.unwrap();
+    let left = db.pending_outbox(IndexName::Web, 10).await.unwrap().entries;
     assert_eq!(documents_in(&left), doc_id);
     assert!(left[0].id > seen[0].id);
     // Delivery is at least once, so completion is idempotent.
@@ -67,7 +67,7 @@ async fn bounds_are_per_index(db: Database) {
     assert_eq!(bounds(&db, IndexName::Web).await, None);
     enqueue(&db, IndexName::Web, ids(3)).await;
     enqueue(&db, IndexName::Workspace, ids(1)).await;
-    let pending = db.pending_outbox(IndexName::Web, 10).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Web, 10).await.unwrap().entries;
     assert_eq!(bounds(&db, IndexName::Web).await, Some((pending[0].id, pending[2].id)));
     db.complete_outbox(vec![pending[0].id]).await.unwrap();
     assert_eq!(bounds(&db, IndexName::Web).await, Some((pending[1].id, pending[2].id)));
@@ -89,7 +89,7 @@ async fn clear_is_stored_as_nil_id(db: Database) {
     let doc_id = ids(1)[0];
     db.enqueue_clear(IndexName::Workspace, NOW).await.unwrap();
     enqueue(&db, IndexName::Workspace, vec![doc_id]).await;
-    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     let work: Vec<_> = pending.iter().map(|entry| entry.work).collect();
     assert_eq!(work, [OutboxWork::ClearIndex, OutboxWork::Document(doc_id)]);
     let nil = if db.is_sqlite() { format!("x'{}'", "0".repeat(32)) } else { format!("'{}'", Uuid::nil()) };
@@ -100,7 +100,7 @@ async fn large_batch_is_enqueued_and_completed(db: Database) {
     // 75,000 bound values in the insert, and 25,000 ids in one completion.
     let doc_ids = ids(25_000);
     enqueue(&db, IndexName::Web, doc_ids.clone()).await;
-    let pending = db.pending_outbox(IndexName::Web, 30_000).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Web, 30_000).await.unwrap().entries;
     assert_eq!(documents_in(&pending), doc_ids);
     db.complete_outbox(pending.iter().map(|entry| entry.id).collect()).await.unwrap();
     assert_eq!(db.count("outbox").await, 0);
@@ -119,26 +119,27 @@ async fn long_backlog_is_shared_between_organizations(db: Database) {
     save(&db, small, 2).await;
     save(&db, rebuilt, 1).await;
     let stored = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap();
-    assert_eq!(stored.len(), 53, "all, while they are few");
+    assert_eq!((stored.entries.len(), stored.has_more), (53, false), "all, while they are few");
     let of = |entries: &[docstore::OutboxEntry], owner: OrganizationId| {
         entries.iter().filter(|entry| entry.organization_id == Some(owner)).count()
     };
-    let pending = db.pending_outbox(IndexName::Workspace, 30).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Workspace, 30).await.unwrap().entries;
     assert!(pending.is_sorted_by(|a, b| a.id < b.id));
     assert_eq!(
         (of(&pending, large), of(&pending, small)),
         (16, 0),
         "the share is at least 16, for the longest waiting"
     );
-    let pending = db.pending_outbox(IndexName::Workspace, 48).await.unwrap();
+    let PendingOutbox { entries: pending, has_more } = db.pending_outbox(IndexName::Workspace, 48).await.unwrap();
+    assert!(has_more, "shares of small backlogs stay unused");
     assert_eq!((of(&pending, large), of(&pending, small), of(&pending, rebuilt)), (16, 2, 1));
     // A rebuild lists ids only.
     let document = workspace_document(rebuilt, "0.md", "a file").document.doc_id;
     enqueue(&db, IndexName::Workspace, vec![document]).await;
     db.enqueue_clear(IndexName::Workspace, NOW).await.unwrap();
-    let pending = db.pending_outbox(IndexName::Workspace, 52).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Workspace, 52).await.unwrap().entries;
     assert_eq!((of(&pending, small), pending.last().map(|entry| entry.work)), (2, Some(OutboxWork::ClearIndex)));
-    let all = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap();
+    let all = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap().entries;
     assert_eq!(of(&all, rebuilt), 2, "the owner of a queued document is known");
 }
 
@@ -146,7 +147,7 @@ async fn bounds_of_an_organization_ignore_others(db: Database) {
     let (one, two) = (new_organization(&db).await, new_organization(&db).await);
     save(&db, one, 3).await;
     save(&db, two, 1).await;
-    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     let bounds = async |owner| db.outbox_bounds_of(IndexName::Workspace, owner).await.unwrap();
     assert_eq!(bounds(one).await, Some((pending[0].id, pending[2].id)));
     assert_eq!(bounds(two).await, Some((pending[3].id, pending[3].id)));
@@ -163,7 +164,7 @@ async fn age_is_that_of_the_oldest_entry_of_the_index(db: Database) {
     }
     enqueue(&db, IndexName::Workspace, ids(1)).await;
     assert_eq!(oldest(IndexName::Web).await, Some(at(5)));
-    let first = db.pending_outbox(IndexName::Web, 1).await.unwrap();
+    let first = db.pending_outbox(IndexName::Web, 1).await.unwrap().entries;
     db.complete_outbox(first.iter().map(|entry| entry.id).collect()).await.unwrap();
     assert_eq!(oldest(IndexName::Web).await, Some(at(7)));
 }

@@ -165,7 +165,7 @@ async fn listing_a_page_starts_its_own_times(db: Database) {
     let new = page(URL, "the listed content");
     let doc_id = new.document.doc_id;
     db.save_documents(vec![new.clone()], NOW).await.unwrap();
-    assert_eq!(documents_in(&db.pending_outbox(IndexName::Web, 10).await.unwrap()), [doc_id]);
+    assert_eq!(documents_in(&db.pending_outbox(IndexName::Web, 10).await.unwrap().entries), [doc_id]);
     let seen = find(&db, other, doc_id).await.unwrap().document;
     assert_eq!((seen.first_seen_at, seen.last_seen_at, seen.title), (NOW, NOW, new.document.title));
     assert_eq!(find(&db, reader, doc_id).await.unwrap().document.first_seen_at, at(-500));

@@ -55,7 +55,7 @@ async fn data_is_removed_in_batches(db: Database) {
     db.mark_organization_deleted(ours, NOW, entry()).await.unwrap();
     let purge = async || db.purge_workspace(ours, 2, NOW).await.unwrap();
     assert_eq!([purge().await, purge().await, purge().await], [2, 1, 0]);
-    let queued = db.pending_outbox(IndexName::Workspace, 100).await.unwrap();
+    let queued = db.pending_outbox(IndexName::Workspace, 100).await.unwrap().entries;
     let forgotten = &queued[usize::try_from(before).unwrap()..];
     assert_eq!(forgotten.len(), 3, "the index forgets each document");
     assert!(forgotten.iter().all(|entry| matches!(entry.work, OutboxWork::Document(_))));

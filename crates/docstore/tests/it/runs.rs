@@ -351,7 +351,7 @@ async fn unreadable_file_deletes_document(db: Database) {
         assert_eq!(db.count(table).await, 0, "{table}");
     }
     // Only the document that existed is enqueued.
-    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     assert_eq!(documents_in(&queued), [doc_id]);
 }
 
@@ -374,7 +374,7 @@ async fn only_actual_deletions_are_counted(db: Database) {
     assert_eq!(find(&db, &run).await.stats(), RunStats { deleted: 2, ..RunStats::default() });
     assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [ids[2]]);
     assert_eq!((db.count("captures").await, db.count("passages").await, db.count("grants").await), (1, 1, 1));
-    let mut queued: Vec<DocId> = documents_in(&db.pending_outbox(IndexName::Workspace, 10).await.unwrap());
+    let mut queued: Vec<DocId> = documents_in(&db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries);
     queued.sort_unstable();
     let mut expected = ids[..2].to_vec();
     expected.sort_unstable();
@@ -393,7 +393,7 @@ async fn deletion_is_limited_to_organization(db: Database) {
     assert!(delete(&db, &run, "worker", ids).await);
     assert_eq!(find(&db, &run).await.stats().deleted, 1);
     assert_eq!(db.count("documents").await, 2);
-    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap();
+    let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     assert_eq!(documents_in(&queued), [own.document.doc_id]);
 }
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use engine::{Change, EngineError, EngineErrorKind};
 use futures_util::FutureExt;
-use model::{DocId, IndexName};
+use model::{DocId, Generation, IndexName};
 use uuid::Uuid;
 
 use super::batch::Batch;
+use super::read::ReadBatch;
 use super::{FeedError, Feeder, Ownership};
 use crate::supervisor::report_panic;
 
@@ -17,18 +18,51 @@ const LEASE: Duration = Duration::from_secs(15);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 impl Feeder {
-    /// Applies a batch and completes its outbox entries.
-    pub(super) async fn flush(&self, index: IndexName, batch: Batch) -> Result<(), FeedError> {
+    /// Applies a batch and completes its outbox entries. Returns the generation of the index after it.
+    ///
+    /// # Errors
+    /// `LeaseLost` if another process has fed the index since the batch was read, which may have older contents then.
+    pub(super) async fn flush(&self, batch: ReadBatch) -> Result<Option<Generation>, FeedError> {
+        let ReadBatch { index, generation, clears, documents, mut terms, is_last: _ } = batch;
+        let generation = self.clear(index, generation, clears).await?;
+        let flushed = self.flush_documents(index, generation, documents).await;
+        terms.finish().await;
+        flushed
+    }
+
+    /// Clears an index for a rebuild. Documents that were queued before are fed afterwards, with their current content.
+    async fn clear(
+        &self,
+        index: IndexName,
+        previous: Option<Generation>,
+        entries: Vec<i64>,
+    ) -> Result<Option<Generation>, FeedError> {
+        if entries.is_empty() {
+            return Ok(previous);
+        }
+        tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
+        let generation = self.start_generation(index, previous).await?;
+        self.engine.clear(index).await?;
+        self.store.complete_generation(index, generation, entries, Vec::new(), self.clock.now()).await?;
+        Ok(Some(generation))
+    }
+
+    async fn flush_documents(
+        &self,
+        index: IndexName,
+        previous: Option<Generation>,
+        batch: Batch,
+    ) -> Result<Option<Generation>, FeedError> {
         if batch.entries.is_empty() {
-            return Ok(());
+            return Ok(previous);
         }
         let changes = batch.changes.len();
-        let generation = self.start_generation(index).await?;
+        let generation = self.start_generation(index, previous).await?;
         self.apply(index, batch.changes).await?;
         count_indexed(index, changes as u64);
         let now = self.clock.now();
         self.store.complete_generation(index, generation, batch.entries, batch.unembedded, now).await?;
-        Ok(())
+        Ok(Some(generation))
     }
 
     /// Applies changes. A batch that the engine rejects or that makes it panic is bisected down to the document at fault,

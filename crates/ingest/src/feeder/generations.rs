@@ -10,11 +10,22 @@ use uuid::Uuid;
 use super::{FeedError, Feeder};
 
 impl Feeder {
-    /// Starts a batch: stores the generation that it leads to, first in the database and then in the index.
-    pub(super) async fn start_generation(&self, index: IndexName) -> Result<Generation, FeedError> {
+    /// Starts a batch that follows the `previous` generation: stores the one that it leads to, first in the database and then
+    /// in the index.
+    ///
+    /// # Errors
+    /// `LeaseLost` if another process has moved the index on.
+    pub(super) async fn start_generation(
+        &self,
+        index: IndexName,
+        previous: Option<Generation>,
+    ) -> Result<Generation, FeedError> {
         let current = self.engine.generation(index).await?;
         if !self.store.find_index_generations(index).await?.include(current) {
             return Err(FeedError::UnknownGeneration(index));
+        }
+        if current != previous {
+            return Err(FeedError::LeaseLost(index));
         }
         self.move_to_new_generation(index, current).await
     }

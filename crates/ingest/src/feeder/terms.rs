@@ -15,8 +15,8 @@ use crate::prepare;
 use crate::terms::{self, Beginning, STORED_BYTES, TextBeside};
 
 /// Term vectors to compute and to store.
-pub struct Terms<'a> {
-    store: &'a Docstore,
+pub struct Terms {
+    store: Docstore,
     /// States of the stored vectors of the documents that were read last.
     stored: HashMap<DocId, (CaptureId, i64)>,
     texts: Vec<Text>,
@@ -34,8 +34,8 @@ struct Text {
     content_bytes: usize,
 }
 
-impl<'a> Terms<'a> {
-    pub fn new(store: &'a Docstore) -> Self {
+impl Terms {
+    pub fn new(store: Docstore) -> Self {
         Self { store, stored: HashMap::new(), texts: Vec::new(), storing: None }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use blobs::memory::MemoryStore;
@@ -16,6 +16,7 @@ use engine::{
 };
 use model::{DocId, Generation, IndexName};
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 
 #[derive(Default)]
 pub struct FaultyStore {
@@ -96,9 +97,40 @@ impl BlobStore for FaultyStore {
     }
 }
 
+/// Point at which calls wait for the test.
+pub struct Gate {
+    /// Calls that have arrived.
+    pub arrived: Semaphore,
+    /// Calls that may pass.
+    pub open: Semaphore,
+}
+
+impl Gate {
+    pub fn closed() -> Arc<Self> {
+        Arc::new(Self { arrived: Semaphore::new(0), open: Semaphore::new(0) })
+    }
+
+    /// Waits until this many more calls have arrived.
+    pub async fn wait_for(&self, calls: u32) {
+        self.arrived.acquire_many(calls).await.unwrap().forget();
+    }
+
+    async fn pass(gate: &Mutex<Option<Arc<Self>>>) {
+        let gate = gate.lock().unwrap().clone();
+        if let Some(gate) = gate {
+            gate.arrived.add_permits(1);
+            gate.open.acquire().await.unwrap().forget();
+        }
+    }
+}
+
 #[derive(Default)]
 pub struct FaultyEngine {
     pub inner: MemoryEngine,
+    /// Holds up batches.
+    pub applying: Mutex<Option<Arc<Gate>>>,
+    /// Holds up requests for the generation of an index.
+    pub generations: Mutex<Option<Arc<Gate>>>,
     /// Number of upcoming batches that fail as unavailable.
     pub outages: AtomicU32,
     /// Documents whose batches are rejected as a whole.
@@ -126,6 +158,7 @@ impl SearchEngine for FaultyEngine {
     }
 
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
+        Gate::pass(&self.applying).await;
         self.batches.fetch_add(1, Ordering::SeqCst);
         let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         if left.is_ok() {
@@ -162,6 +195,7 @@ impl SearchEngine for FaultyEngine {
     }
 
     async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
+        Gate::pass(&self.generations).await;
         self.inner.generation(index).await
     }
 

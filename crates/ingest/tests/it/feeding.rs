@@ -13,6 +13,7 @@ use model::{Clock, Collection, DocId, IndexName, RunMode, RunState};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::faulty::Gate;
 use crate::world::World;
 
 async fn indexed_world(files: usize) -> World {
@@ -180,6 +181,54 @@ async fn catching_up_takes_over_the_lease_of_a_dead_process() {
     catching_up.await.unwrap().unwrap();
     assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
     assert_eq!(world.found("walrus").await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn next_batch_is_read_while_one_is_applied() {
+    let world = indexed_world(20).await;
+    queue_everything(&world).await;
+    // More than the 10,000 entries of a batch.
+    let removed = (0..12_000).map(|number| DocId(Uuid::from_u128(number))).collect();
+    world.store.enqueue_documents(IndexName::Workspace, removed, world.clock.now()).await.unwrap();
+    let batches = world.engine.batches.load(Ordering::SeqCst);
+    let (applying, generations) = (Gate::closed(), Gate::closed());
+    *world.engine.applying.lock().unwrap() = Some(Arc::clone(&applying));
+    *world.engine.generations.lock().unwrap() = Some(Arc::clone(&generations));
+    generations.open.add_permits(1_000);
+    let feeder = Arc::clone(&world.feeder);
+    let draining = tokio::spawn(async move { feeder.drain(IndexName::Workspace).await });
+    applying.wait_for(1).await;
+    // Each batch asks when it is read and when it is applied; the first also when it clears the index.
+    generations.wait_for(4).await;
+    applying.open.add_permits(1_000);
+    assert_eq!(draining.await.unwrap().unwrap(), 1 + 20 + 12_000);
+    assert!(world.engine.batches.load(Ordering::SeqCst) > batches + 1);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    assert_eq!(world.found("walrus").await.len(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batch_is_dropped_if_another_process_has_fed_the_index_since() {
+    let world = indexed_world(3).await;
+    queue_everything(&world).await;
+    let generations = Gate::closed();
+    *world.engine.generations.lock().unwrap() = Some(Arc::clone(&generations));
+    let paused = leased(&world);
+    let draining = tokio::spawn(async move { paused.drain(IndexName::Workspace).await });
+    generations.wait_for(1).await;
+    generations.open.add_permits(1);
+    generations.wait_for(1).await;
+    // The batch is read and about to be applied. The process pauses until its lease has expired.
+    *world.engine.generations.lock().unwrap() = None;
+    world.clock.set(world.clock.now() + Duration::from_secs(16));
+    let other = leased(&world);
+    assert!(other.drain(IndexName::Workspace).await.unwrap() > 0);
+    other.release_leases().await.unwrap();
+    let applied = world.engine.batches.load(Ordering::SeqCst);
+    generations.open.add_permits(1);
+    let outcome = draining.await.unwrap();
+    assert!(matches!(outcome, Err(FeedError::LeaseLost(IndexName::Workspace))), "{outcome:?}");
+    assert_eq!(world.engine.batches.load(Ordering::SeqCst), applied);
 }
 
 /// Copies the database, as a backup does.

@@ -1,0 +1,48 @@
+//! Rebuilds of indexes that do not have what the database says.
+
+use model::IndexName;
+
+use super::{FeedError, Feeder};
+use crate::rebuild;
+
+impl Feeder {
+    /// Queues a rebuild of all indexes that are new, lost, damaged, of another version, or of another time than the database.
+    pub async fn restore(&self) -> Result<(), FeedError> {
+        let mut lost = Vec::new();
+        for index in self.engine.needs_rebuild().await? {
+            if self.acquire_lease(index).await? {
+                lost.push(index);
+            }
+        }
+        for index in &lost {
+            self.queue_all(*index, "new, lost, damaged or of another version").await?;
+        }
+        // The outbox now holds all the work, so a restart resumes the rebuild.
+        if !lost.is_empty() {
+            self.engine.mark_rebuilt(&lost).await?;
+        }
+        for index in &lost {
+            self.adopt_generation(*index).await?;
+        }
+        for index in IndexName::ALL {
+            if !self.is_of_another_time(*index).await? || !self.acquire_lease(*index).await? {
+                continue;
+            }
+            // Once more under the lease: a batch of another process may have been between its steps.
+            if self.is_of_another_time(*index).await? {
+                self.queue_all(*index, "of another time than the database").await?;
+                self.adopt_generation(*index).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn queue_all(&self, index: IndexName, reason: &str) -> Result<(), FeedError> {
+        let documents = rebuild::queue_all(&self.store, index, self.clock.as_ref(), |_| {}).await?;
+        // A new index for a new database is not worth a warning.
+        if documents > 0 {
+            tracing::warn!(index = index.as_str(), documents, reason, "rebuilding the index from the database");
+        }
+        Ok(())
+    }
+}
