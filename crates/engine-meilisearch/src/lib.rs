@@ -21,6 +21,7 @@ mod vectors;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::tokens as token;
@@ -90,6 +91,15 @@ impl MeilisearchEngine {
         let vectors = VectorIndexes::new(client.clone(), options.prefix);
         let (scopes, responses) = (ScopeCache::default(), ResponseCache::default());
         Ok(Self { web, workspace, generations, client, transport, scopes, responses, vectors })
+    }
+
+    /// Returns the time of a task of one document: the shortest of the last ones; `None` before the first.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the server does not respond.
+    pub async fn task_time(&self) -> Result<Option<Duration>, EngineError> {
+        generations::shortest_write(&self.client, &self.generations).await
     }
 
     fn index(&self, name: IndexName) -> &Index<Transport> {

@@ -1,7 +1,10 @@
 //! Lifecycle of indexes: missing, created, lost.
 
+use std::time::Duration;
+
 use engine::{EngineErrorKind, FirstStageRequest, SearchEngine};
-use model::IndexName;
+use model::{Generation, IndexName};
+use uuid::Uuid;
 
 use crate::support::{Server, put, request};
 
@@ -87,4 +90,13 @@ async fn large_batch_is_split_into_several_bodies() {
     assert_eq!(response.statistics.document_frequency.get("39999"), Some(&20));
     let phrase = FirstStageRequest { exact_phrase: true, ..request("39998 39999") };
     assert_eq!(server.first_stage(&phrase).await.expect("hits").total, 20);
+}
+
+#[tokio::test]
+async fn time_of_a_task_is_known_after_the_first_generation() {
+    let Some(server) = Server::with_indexes().await else { return };
+    assert_eq!(server.task_time().await.expect("no time"), None);
+    server.set_generation(IndexName::Web, Generation(Uuid::new_v4())).await.expect("a generation");
+    let time = server.task_time().await.expect("a time").expect("one task");
+    assert!(time > Duration::ZERO && time < Duration::from_secs(60), "{time:?}");
 }

@@ -25,6 +25,9 @@ use crate::{compose, embedder, traces};
 /// Interval of looks at the connection to Redis, which is established in the background.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Time of Meilisearch for one document, above which each task probably clears too much memory. With limited memory it is below 0.1 s.
+const SLOW_TASK: Duration = Duration::from_millis(300);
+
 pub async fn database(settings: &Settings) -> Finding {
     let check = "database";
     let hint = "compare `database.url` with the address, the name and the credentials of a running database";
@@ -81,8 +84,16 @@ pub async fn index(settings: &Settings) -> Finding {
                 }
             },
             IndexBackend::Meilisearch => {
-                compose::meilisearch(settings)?.ping().await?;
-                Finding::pass(check, "Meilisearch responds")
+                let engine = compose::meilisearch(settings)?;
+                engine.ping().await?;
+                match engine.task_time().await? {
+                    Some(time) if time > SLOW_TASK => Finding::warn(
+                        check,
+                        format!("Meilisearch responds, but takes {} ms to index one document", time.as_millis()),
+                        "start Meilisearch with MEILI_MAX_INDEXING_MEMORY=1GiB: it clears a part of that memory for every task",
+                    ),
+                    Some(_) | None => Finding::pass(check, "Meilisearch responds"),
+                }
             }
             IndexBackend::Qdrant => {
                 compose::qdrant(settings)?.ping().await?;
