@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use engine::Hit;
 use engine::search_terms::SearchTerms;
+use engine::{Hit, estimate};
 use model::DocId;
 use retrieval_core::analysis::QueryTerm;
 use retrieval_core::bm25::single as bm25;
@@ -95,19 +95,7 @@ fn total(terms: &SearchTerms, matches: &MatchesByStem, scope: &ScopeStatistics, 
     if matches.iter().all(|matches| matches.hits.len() as u64 >= matches.total) {
         return returned;
     }
-    union(scope.documents, matches.iter().map(|matches| matches.total)).max(returned)
-}
-
-/// Estimates the number of documents in any of several sets of `documents`, given their sizes, as if they were
-/// independent. Exact for one set; 0 only if all are empty.
-pub fn union(documents: u64, sizes: impl Iterator<Item = u64>) -> u64 {
-    let total = documents.max(1) as f64;
-    let (mut outside, mut most) = (1.0, 0);
-    for size in sizes {
-        outside *= 1.0 - (size as f64 / total).min(1.0);
-        most = most.max(size);
-    }
-    ((total * (1.0 - outside)).round() as u64).max(most)
+    estimate::union(scope.documents, matches.iter().map(|matches| matches.total)).max(returned)
 }
 
 /// Merges the hits of several phrases. The score of a document is the best that the server gives it for one of them, by
@@ -122,7 +110,7 @@ pub fn merge_phrases(responses: &[TokenMatches], scope: &ScopeStatistics, limit:
     let is_complete = responses.iter().all(|matches| matches.hits.len() as u64 >= matches.total);
     let total = match is_complete {
         true => returned,
-        false => union(scope.documents, responses.iter().map(|matches| matches.total)).max(returned),
+        false => estimate::union(scope.documents, responses.iter().map(|matches| matches.total)).max(returned),
     };
     (best_first(best, limit), total)
 }

@@ -1,9 +1,8 @@
 //! Counts of documents that meet a request but for unknown values. They are part of the request's round trip.
 
-use engine::{FirstStageRequest, UnknownValues};
+use engine::{FirstStageRequest, UnknownValues, estimate};
 
 use crate::filter::{self, WithoutValue};
-use crate::merge;
 use crate::multi_search::{TokenMatches, TokenQuery};
 
 /// Queries for the counts of one request.
@@ -38,7 +37,8 @@ impl UnknownValueCounts {
         let mut counts = UnknownValues::default();
         for (without, responses) in self.filters.iter().zip(responses.chunks(1 + self.alternatives.len())) {
             if let [all, matching @ ..] = responses {
-                *(without.count)(&mut counts) = merge::union(all.total, matching.iter().map(|matches| matches.total));
+                *(without.count)(&mut counts) =
+                    estimate::union(all.total, matching.iter().map(|matches| matches.total));
             }
         }
         counts

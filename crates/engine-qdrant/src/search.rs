@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use engine::search_terms::SearchTerms;
-use engine::{EngineError, FirstStageRequest, Hit, UnknownValues};
+use engine::{EngineError, Filters, FirstStageRequest, Hit, UnknownValues, estimate};
 use futures_util::future::try_join_all;
-use model::DocId;
+use model::{Collection, DocId};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::point_id::PointIdOptions;
 use qdrant_client::qdrant::{Condition, Filter, Query, QueryBatchPoints, QueryPoints, ScoredPoint, VectorInput};
@@ -60,11 +60,16 @@ pub async fn search(
     let texts = terms.texts.iter().filter(|text| !text.is_empty());
     let queries: Vec<QueryPoints> =
         texts.map(|text| query(collection, text, terms, scope, &conditions, limit)).collect();
-    let expected = stems.iter().filter_map(|stem| terms.document_frequency.get(*stem)).sum::<u64>();
+    let frequencies = || stems.iter().filter_map(|stem| terms.document_frequency.get(*stem).copied());
+    let expected = frequencies().sum::<u64>();
     let counted = async {
         // All matches are among the hits of each text.
         if expected <= limit as u64 {
             return Ok(None);
+        }
+        // The matches of a workspace are told to its owner, those of the web to nobody.
+        if request.collection == Collection::Web && request.filters == Filters::default() && terms.phrases.is_none() {
+            return Ok(Some(estimate::union(scope.documents, frequencies())));
         }
         let matching = terms.phrases.is_none().then(|| matching.clone());
         let conditions = conditions.iter().cloned().chain(matching).collect();

@@ -4,6 +4,7 @@ mod change;
 #[cfg(feature = "testing")]
 pub mod conformance;
 mod error;
+pub mod estimate;
 pub mod indexing;
 #[cfg(feature = "testing")]
 pub mod memory;

@@ -36,8 +36,7 @@ impl Feeder {
         let mut next = self.read_next(&mut turns, None).await?;
         while let Some(batch) = next.take().filter(|_| !stop.is_cancelled()) {
             let in_flight = InFlight { index: batch.index, entries: batch.entries().collect() };
-            let (flushed, read) =
-                tokio::join!(self.flush(batch), async { self.read_next(&mut turns, Some(&in_flight)).await });
+            let (flushed, read) = tokio::join!(self.flush(batch), self.read_next(&mut turns, Some(&in_flight)));
             let generation = flushed?;
             drained += in_flight.entries.len();
             next = read?;
