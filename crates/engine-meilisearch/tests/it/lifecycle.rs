@@ -80,16 +80,18 @@ async fn wrong_key_is_retryable() {
 #[tokio::test]
 async fn large_batch_is_split_into_several_bodies() {
     let Some(server) = Server::with_indexes().await else { return };
+    // About 0.7 MB each as terms, so that they take more than one body of 24 MB.
+    const DOCUMENTS: u64 = 50;
     // Longer than the part of an attribute that the server reads.
     let long: String = (0..40_000).map(|n| format!("{n} ")).collect();
-    let changes = (1..=20).map(|number| put(number, &long)).collect();
+    let changes = (1..=DOCUMENTS).map(|number| put(number.into(), &long)).collect();
     server.apply(IndexName::Web, changes).await.expect("changes");
-    assert_eq!(server.document_count(IndexName::Web).await.expect("a count"), 20);
+    assert_eq!(server.document_count(IndexName::Web).await.expect("a count"), DOCUMENTS);
     let response = server.first_stage(&request("39999")).await.expect("hits");
-    assert_eq!(response.total, 20);
-    assert_eq!(response.statistics.document_frequency.get("39999"), Some(&20));
+    assert_eq!(response.total, DOCUMENTS);
+    assert_eq!(response.statistics.document_frequency.get("39999"), Some(&DOCUMENTS));
     let phrase = FirstStageRequest { exact_phrase: true, ..request("39998 39999") };
-    assert_eq!(server.first_stage(&phrase).await.expect("hits").total, 20);
+    assert_eq!(server.first_stage(&phrase).await.expect("hits").total, DOCUMENTS);
 }
 
 #[tokio::test]
