@@ -94,14 +94,13 @@ impl QdrantEngine {
     }
 
     async fn scope_statistics(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, EngineError> {
-        let generation = match self.scopes.get(scope) {
+        let renewal = match self.scopes.get(scope) {
             Ok(statistics) => return Ok(statistics),
-            Err(generation) => generation,
+            Err(renewal) => renewal,
         };
         let alias = self.alias(scope.index());
-        let statistics = Arc::new(scope_statistics::request(&self.nodes, &alias, scope).await?);
-        self.scopes.put(scope, generation, &statistics);
-        Ok(statistics)
+        let statistics = scope_statistics::request(&self.nodes, &alias, scope).await?;
+        Ok(self.scopes.put(scope, renewal, statistics))
     }
 
     async fn change(&self, name: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {

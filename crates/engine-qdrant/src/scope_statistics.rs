@@ -23,6 +23,9 @@ pub type Counts = BTreeMap<String, u64>;
 /// Cache TTL, since other processes may change the index. Changes by this process remove small scopes immediately.
 const TTL: Duration = Duration::from_secs(10);
 
+/// Time for which the others use expired statistics while one search renews them: the server reads every document for them.
+const RENEWAL: Duration = Duration::from_secs(1);
+
 /// Number of documents from which a batch of changes hardly affects the statistics of a scope. They are kept for the TTL.
 const LARGE: u64 = 20_000;
 
@@ -44,7 +47,7 @@ pub struct ScopeStatistics {
     pub average_terms: f64,
     /// Languages, most common first. Unknown languages count as English, as in analysis.
     pub languages: Vec<Language>,
-    /// Cached document frequencies by stem, with the same lifetime as the other statistics.
+    /// Cached document frequencies by stem.
     counts: Mutex<HashMap<String, u64>>,
 }
 
@@ -105,6 +108,21 @@ impl ScopeStatistics {
         stems.filter_map(|stem| cached.get(stem).map(|count| (stem.clone(), *count))).collect()
     }
 
+    /// Takes over the cached document frequencies of earlier statistics, unless the scope has changed since. Those of 0 are
+    /// counted again: a document may have been replaced by another one of the same length, and one with a new word must be found.
+    fn keep_counts(&mut self, earlier: &Self) {
+        let Self { documents, average_length, average_terms, languages, counts: _ } = earlier;
+        let is_unchanged = self.documents == *documents
+            && self.average_length == *average_length
+            && self.average_terms == *average_terms
+            && self.languages == *languages;
+        if is_unchanged {
+            let mut counts = earlier.counts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            counts.retain(|_, count| *count > 0);
+            self.counts = Mutex::new(counts);
+        }
+    }
+
     pub fn cache_counts(&self, counts: &Counts) {
         let mut cached = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if cached.len() + counts.len() > MAX_COUNTS {
@@ -134,32 +152,58 @@ fn variant(hit: &FacetHit) -> Option<&Variant> {
 #[derive(Default)]
 pub struct ScopeCache(Mutex<Cached>);
 
+/// State of the cache when statistics were missing.
+#[derive(Debug)]
+pub struct Renewal {
+    generation: u64,
+    expired: Option<Arc<ScopeStatistics>>,
+}
+
 #[derive(Default)]
 struct Cached {
     /// Number of invalidations by this process.
     generation: u64,
+    /// Statistics, and when they were requested.
     scopes: HashMap<Collection, (Instant, Arc<ScopeStatistics>)>,
 }
 
 impl ScopeCache {
-    /// Returns cached statistics, or as an error the generation to pass to [`put`](Self::put).
-    pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, u64> {
-        self.with(|cached| match cached.scopes.get(&scope) {
-            Some((since, statistics)) if since.elapsed() < TTL => Ok(Arc::clone(statistics)),
-            _ => Err(cached.generation),
+    /// Returns cached statistics, or as an error what to renew them from.
+    pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, Renewal> {
+        self.with(|cached| {
+            let Cached { generation, scopes } = cached;
+            let Some((since, statistics)) = scopes.get_mut(&scope) else {
+                return Err(Renewal { generation: *generation, expired: None });
+            };
+            if since.elapsed() < TTL {
+                return Ok(Arc::clone(statistics));
+            }
+            *since += since.elapsed().saturating_sub(TTL) + RENEWAL;
+            Err(Renewal { generation: *generation, expired: Some(Arc::clone(statistics)) })
         })
     }
 
-    /// Caches statistics requested at `generation`, unless the cache was invalidated since.
-    pub fn put(&self, scope: Collection, generation: u64, statistics: &Arc<ScopeStatistics>) {
+    /// Caches requested statistics and returns them. They are not cached if the cache was invalidated since [`get`](Self::get).
+    pub fn put(
+        &self,
+        scope: Collection,
+        Renewal { generation, expired }: Renewal,
+        mut statistics: ScopeStatistics,
+    ) -> Arc<ScopeStatistics> {
         self.with(|cached| {
-            if cached.generation == generation || statistics.documents >= LARGE {
+            let is_current = cached.generation == generation;
+            if let Some(expired) = expired.filter(|_| is_current) {
+                statistics.keep_counts(&expired);
+            }
+            let statistics = Arc::new(statistics);
+            if is_current || statistics.documents >= LARGE {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();
                 }
-                cached.scopes.insert(scope, (Instant::now(), Arc::clone(statistics)));
+                cached.scopes.insert(scope, (Instant::now(), Arc::clone(&statistics)));
             }
-        });
+            statistics
+        })
     }
 
     /// Removes small scopes after a change of an index.
@@ -206,22 +250,74 @@ mod tests {
         assert_eq!(ScopeStatistics::new(0, &[], &[], &[]).average_length, 0.0);
     }
 
+    fn of(documents: u64) -> ScopeStatistics {
+        ScopeStatistics { documents, ..ScopeStatistics::default() }
+    }
+
+    fn missing(cache: &ScopeCache) -> Renewal {
+        cache.get(Collection::Web).err().expect("no cached statistics")
+    }
+
+    /// Makes the statistics of the web older.
+    fn age(cache: &ScopeCache, by: Duration) {
+        cache.with(|cached| {
+            let (since, _) = cached.scopes.get_mut(&Collection::Web).expect("cached statistics");
+            *since = since.checked_sub(by).expect("an earlier time");
+        });
+    }
+
     #[test]
     fn statistics_requested_before_a_change_are_cached_only_if_large() {
         let cache = ScopeCache::default();
-        let of = |documents| Arc::new(ScopeStatistics { documents, ..ScopeStatistics::default() });
-        let before = cache.get(Collection::Web).expect_err("an empty cache");
+        let before = missing(&cache);
         cache.invalidate_small();
-        cache.put(Collection::Web, before, &of(LARGE - 1));
-        let after = cache.get(Collection::Web).expect_err("an outdated generation");
-        cache.put(Collection::Web, after, &of(LARGE - 1));
+        cache.put(Collection::Web, before, of(LARGE - 1));
+        cache.put(Collection::Web, missing(&cache), of(LARGE - 1));
         assert!(cache.get(Collection::Web).is_ok());
         cache.invalidate_small();
-        assert!(cache.get(Collection::Web).is_err());
-        cache.put(Collection::Web, before, &of(LARGE));
+        let before = missing(&cache);
+        cache.invalidate_small();
+        cache.put(Collection::Web, before, of(LARGE));
         cache.invalidate_small();
         assert!(cache.get(Collection::Web).is_ok());
         cache.clear();
         assert!(cache.get(Collection::Web).is_err());
+    }
+
+    #[test]
+    fn one_search_renews_expired_statistics() {
+        let cache = ScopeCache::default();
+        cache.put(Collection::Web, missing(&cache), of(5));
+        age(&cache, TTL * 3);
+        let renewal = missing(&cache);
+        assert_eq!(cache.get(Collection::Web).expect("the expired ones").documents, 5);
+        // That search has failed.
+        age(&cache, RENEWAL);
+        missing(&cache);
+        assert_eq!(cache.put(Collection::Web, renewal, of(6)).documents, 6);
+        age(&cache, TTL - RENEWAL);
+        assert_eq!(cache.get(Collection::Web).expect("the new ones").documents, 6);
+    }
+
+    #[test]
+    fn document_frequencies_outlive_statistics_of_an_unchanged_scope() {
+        let cache = ScopeCache::default();
+        let stems = ["pump".to_owned(), "valve".to_owned()];
+        let counts = Counts::from([("pump".to_owned(), 3)]);
+        let cached = cache.put(Collection::Web, missing(&cache), of(5));
+        cached.cache_counts(&counts);
+        cached.cache_counts(&Counts::from([("valve".to_owned(), 0)]));
+        age(&cache, TTL);
+        let unchanged = cache.put(Collection::Web, missing(&cache), of(5));
+        assert_eq!(unchanged.cached_counts(stems.iter()), counts);
+        age(&cache, TTL);
+        let changed = cache.put(Collection::Web, missing(&cache), of(6));
+        assert_eq!(changed.cached_counts(stems.iter()), Counts::new());
+        changed.cache_counts(&counts);
+        age(&cache, TTL);
+        let renewal = missing(&cache);
+        cache.invalidate_small();
+        let invalidated = cache.put(Collection::Web, renewal, of(6));
+        assert_eq!(invalidated.cached_counts(stems.iter()), Counts::new());
     }
 }
