@@ -50,7 +50,7 @@ pub struct Token<'a> {
     pub loose_stem: Option<&'a str>,
 }
 
-/// Analyzer for documents of one language. Reuse it: it caches stems (about 200 kB).
+/// Analyzer for documents of one language. Reuse it: it caches stems (about 400 kB).
 pub struct Analyzer {
     stemmer: CachedStemmer,
     loose: CachedStemmerOnDemand,

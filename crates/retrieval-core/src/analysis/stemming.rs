@@ -3,7 +3,7 @@ use frostem::{Algorithm, Stemmer};
 use super::fold::{fold_into, truncate};
 
 /// Cache slots for documents. Texts repeat their words, so this many slots answer most lookups.
-pub(super) const DOCUMENT_SLOTS: usize = 4096;
+pub(super) const DOCUMENT_SLOTS: usize = 8192;
 
 /// Cache slots for a query, which repeats few words and is analysed once per language.
 pub(super) const QUERY_SLOTS: usize = 64;
@@ -22,15 +22,15 @@ struct Slot {
 }
 
 impl CachedStemmer {
-    /// Creates a stemmer with `slots` cache entries, at least 1.
+    /// Creates a stemmer with `slots` cache entries, rounded up to a power of two.
     pub(super) fn new(algorithm: Algorithm, slots: usize) -> Self {
-        Self { stemmer: Stemmer::new(algorithm), slots: vec![Slot::default(); slots.max(1)] }
+        Self { stemmer: Stemmer::new(algorithm), slots: vec![Slot::default(); slots.next_power_of_two()] }
     }
 
     /// Returns the stem of a lowercase word, diacritics folded, truncated to the longest allowed term. Words that
     /// contain other characters than letters (part numbers, versions) are identifiers and stay unchanged.
     pub(super) fn stem(&mut self, lower: &str) -> &str {
-        let at = hash(lower) % self.slots.len();
+        let at = hash(lower) & (self.slots.len() - 1);
         let slot = &mut self.slots[at];
         if slot.word != lower {
             slot.word.clear();
@@ -53,11 +53,13 @@ impl CachedStemmer {
 
 /// Multiply-and-rotate hash over eight bytes at a time. Only distributes words over slots.
 fn hash(word: &str) -> usize {
+    const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
+    let (chunks, rest) = word.as_bytes().as_chunks::<8>();
     let mut hash = word.len() as u64;
-    for chunk in word.as_bytes().chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(bytes)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    for chunk in chunks {
+        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(FACTOR);
     }
+    let rest = rest.iter().fold(0, |rest, byte| rest << 8 | u64::from(*byte));
+    hash = (hash.rotate_left(5) ^ rest).wrapping_mul(FACTOR);
     (hash >> 48) as usize
 }
