@@ -30,7 +30,7 @@ pub fn merge(terms: &SearchTerms, matches: &MatchesByStem, scope: &ScopeStatisti
         }
     }
     let total = total(terms, matches, scope, best.len() as u64);
-    (best_first(best, limit), total)
+    (Hit::best(best, limit), total)
 }
 
 fn score_text(
@@ -112,12 +112,5 @@ pub fn merge_phrases(responses: &[TokenMatches], scope: &ScopeStatistics, limit:
         true => returned,
         false => estimate::union(scope.documents, responses.iter().map(|matches| matches.total)).max(returned),
     };
-    (best_first(best, limit), total)
-}
-
-fn best_first(scores: HashMap<DocId, f32>, limit: usize) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = scores.into_iter().map(|(doc_id, score)| Hit { doc_id, score }).collect();
-    hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
-    hits.truncate(limit);
-    hits
+    (Hit::best(best, limit), total)
 }

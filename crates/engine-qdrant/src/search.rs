@@ -89,7 +89,7 @@ pub async fn search(
     }
     let found = best.len() as u64;
     let total = if is_complete { found } else { counted.unwrap_or(found).max(found) };
-    Ok(Matches { hits: best_first(best, request.limit), total, unknown_values })
+    Ok(Matches { hits: Hit::best(best, request.limit), total, unknown_values })
 }
 
 /// Returns the query for the documents with the highest BM25 scores for one text.
@@ -167,11 +167,4 @@ pub fn doc_id(point: &ScoredPoint) -> Result<DocId, EngineError> {
         Some(PointIdOptions::Num(_)) | None => None,
     };
     uuid.map(DocId).ok_or_else(|| unavailable(format!("the server returned a point with the id `{id:?}`")))
-}
-
-fn best_first(scores: HashMap<DocId, f32>, limit: usize) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = scores.into_iter().map(|(doc_id, score)| Hit { doc_id, score }).collect();
-    hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
-    hits.truncate(limit.max(1));
-    hits
 }

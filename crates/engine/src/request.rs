@@ -46,6 +46,16 @@ pub struct Hit {
     pub score: f32,
 }
 
+impl Hit {
+    /// Returns the best `limit` documents, best first. Ties are broken by document id.
+    pub fn best(scores: impl IntoIterator<Item = (DocId, f32)>, limit: usize) -> Vec<Self> {
+        let mut hits: Vec<Self> = scores.into_iter().map(|(doc_id, score)| Self { doc_id, score }).collect();
+        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc_id.cmp(&b.doc_id)));
+        hits.truncate(limit);
+        hits
+    }
+}
+
 /// Numbers of documents that meet a request but for unknown values, by the filter that needs the value. A document that
 /// lacks several counts for each. Exact or a close estimate, depending on the engine; 0 only if there are none.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
