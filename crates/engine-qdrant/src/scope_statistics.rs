@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn missing(cache: &ScopeCache) -> Renewal {
-        cache.get(Collection::Web).err().expect("no cached statistics")
+        cache.get(Collection::Web).expect_err("no cached statistics")
     }
 
     /// Makes the statistics of the web older.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use docstore::{LoadedDocument, Place, ResultDetails};
 use engine::UnknownValues;
 use model::Collection;
+use retrieval_core::fusion::Tail;
 use retrieval_core::statistics::CollectionStatistics;
 
 use super::source_policy::SourcePolicy;
@@ -110,6 +111,8 @@ pub struct SemanticList {
     pub documents: u64,
     /// Lowest cosine of the list.
     pub floor: f32,
+    /// Cosines of unrelated documents; `None` if the list is short.
+    pub tail: Option<Tail>,
 }
 
 impl CandidateList {

@@ -52,8 +52,8 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
     add_semantic_evidence(lists);
 }
 
-/// Adds the scores of the semantic search, as far as its model agrees with the words, and sorts by the sums. The nearest document
-/// of all lists has as much as the best lexical score, so that the sums of all lists are on one scale too.
+/// Adds the scores of the semantic search, as far as its model agrees with the words or a document stands out, and sorts by the sums.
+/// They are relative to the best lexical score of all lists, so that the sums of all lists are on one scale too.
 fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let all = || lists.iter().flat_map(|list| &list.candidates);
     let Some(nearest) = all().filter_map(Candidate::cosine).max_by(f32::total_cmp) else { return };
@@ -65,13 +65,26 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
     let weight = fusion::weight(&comparisons, words_of_nearest(lists));
     for list in lists {
+        let tail = list.semantic.and_then(|semantic| semantic.tail);
+        let typical = typical_passages(&list.candidates);
         for candidate in &mut list.candidates {
-            let share = candidate.cosine().map_or(0.0, |cosine| fusion::share(cosine, floor, nearest));
-            candidate.meaning = weight * share;
+            candidate.meaning = candidate.cosine().map_or(0.0, |cosine| {
+                let excess =
+                    tail.map_or(0.0, |tail| tail.excess(cosine, candidate.document.terms.passages() / typical));
+                weight * fusion::share(cosine, floor, nearest) + fusion::OUTLIER_WEIGHT * excess
+            });
             candidate.score += scale * candidate.meaning;
         }
         list.sort_by_score();
     }
+}
+
+/// Returns the median number of passages of the nearest documents, at least 1.
+fn typical_passages(candidates: &[Candidate]) -> f64 {
+    let nearest = candidates.iter().filter(|candidate| candidate.trace.semantic.is_some());
+    let mut passages: Vec<f64> = nearest.map(|candidate| candidate.document.terms.passages()).collect();
+    passages.sort_unstable_by(f64::total_cmp);
+    passages.get(passages.len() / 2).copied().unwrap_or(1.0)
 }
 
 /// Compares the words with the model in a list that is sorted by lexical evidence. Results of providers are not listed, however near

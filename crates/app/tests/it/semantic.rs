@@ -62,6 +62,21 @@ async fn meaning_finds_what_words_do_not() {
     assert!(hits[0].passages[0].text.contains("holiday"), "{:?}", hits[0].passages);
 }
 
+#[tokio::test]
+async fn a_document_whose_meaning_stands_out_is_better_than_one_with_a_common_word() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    let page = |n: usize| match n {
+        0..70 => format!("Gauge {n} measures the tide at pier {n}."),
+        70..80 => format!("Boats have an entitlement to berth {n} at the pier."),
+        _ => "Holiday.".to_owned(),
+    };
+    let texts: Vec<String> = (0..=80).map(page).collect();
+    world.import(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let urls = world.urls(&tenant, search("vacation entitlement")).await;
+    assert_eq!((&*urls[0], urls.len() > 5), ("https://page-80.example/", true), "{urls:?}");
+}
+
 /// A page about something else, whose last section is about holidays.
 fn handbook() -> String {
     let welcome = "The employees of the harbour meet at the pier on every first day of the month. ".repeat(30);
@@ -142,7 +157,7 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
     assert!(!outcome.semantic_unavailable);
     assert_eq!(outcome.hits.len(), 2);
     assert_eq!(outcome.hits[0].canonical_url, "https://page-1.example/", "words and meaning beat meaning alone");
-    assert!(outcome.ranker_version.ends_with("+fusion_v5"), "{}", outcome.ranker_version);
+    assert!(outcome.ranker_version.ends_with("+fusion_v6"), "{}", outcome.ranker_version);
 }
 
 #[tokio::test]

@@ -159,6 +159,14 @@ impl TermVector {
         self.content_bytes
     }
 
+    /// Returns the number of passages of the content, at least 1, estimated from those that were analysed.
+    pub fn passages(&self) -> f64 {
+        match self.read_bytes() {
+            0 => 1.0,
+            read => self.units.len() as f64 * (self.content_bytes as f64 / read as f64).max(1.0),
+        }
+    }
+
     /// Returns true if analysing the document up to `limit` would add nothing.
     pub fn covers(&self, limit: usize) -> bool {
         self.analysed >= limit || self.read_bytes() >= self.content_bytes

@@ -66,10 +66,14 @@ type Variant = (&'static str, Arc<dyn Vectors>, f64);
 fn variants(options: &Options, labelled: &Labelled) -> anyhow::Result<Vec<Variant>> {
     let seed = options.seed;
     let mut variants: Vec<Variant> = Vec::new();
-    let judged: Arc<dyn Vectors> = Arc::new(vectors::Judged::new(labelled, GOOD_SHARE, seed)?);
+    let words: Arc<dyn Vectors> = Arc::new(vectors::Words { seed });
+    let noise: Arc<dyn Vectors> = Arc::new(vectors::Noise { seed });
+    let judged: Arc<dyn Vectors> = Arc::new(vectors::Judged::new(labelled, Arc::clone(&words), GOOD_SHARE)?);
     variants.push(("vectors that know the relevant documents", Arc::clone(&judged), 0.0));
     let noisy = Arc::new(vectors::Noisy { vectors: judged, share: 1.0, seed });
     variants.push(("the same with noise as long as its vectors", noisy, 0.0));
+    let without_words = vectors::Judged::new(labelled, Arc::clone(&noise), GOOD_SHARE)?;
+    variants.push(("random vectors that know the relevant documents", Arc::new(without_words), 0.0));
     match &options.semantic.model {
         Some(folder) => {
             let model: Arc<dyn Vectors> = Arc::new(ModelProgram::start(folder)?);
@@ -80,8 +84,8 @@ fn variants(options: &Options, labelled: &Labelled) -> anyhow::Result<Vec<Varian
         }
         None => eprintln!("without --model no trained model is measured"),
     }
-    variants.push(("mean of random word vectors", Arc::new(vectors::Words { seed }), 0.0));
-    variants.push(("random vectors", Arc::new(vectors::Noise { seed }), RANDOM_LOSS));
+    variants.push(("mean of random word vectors", words, 0.0));
+    variants.push(("random vectors", noise, RANDOM_LOSS));
     Ok(variants)
 }
 

@@ -49,10 +49,10 @@ impl Vectors for Words {
     }
 }
 
-/// Vectors of a model that knows what queries mean, in place of one that was trained: those of [`Words`], and a query is moved
+/// Vectors of a model that knows what queries mean, in place of one that was trained: those of others, and a query is moved
 /// towards the documents that were judged relevant to it (Rocchio's formula).
 pub struct Judged {
-    words: Words,
+    others: Arc<dyn Vectors>,
     /// By text of the query.
     relevant: HashMap<String, Vec<f32>>,
     /// Length of the mean of the relevant documents, relative to the vector of the query.
@@ -62,9 +62,8 @@ pub struct Judged {
 impl Judged {
     /// # Errors
     ///
-    /// Returns an error if the vectors of words fail.
-    pub fn new(labelled: &Labelled, share: f32, seed: u64) -> anyhow::Result<Self> {
-        let words = Words { seed };
+    /// Returns an error if the other vectors fail.
+    pub fn new(labelled: &Labelled, others: Arc<dyn Vectors>, share: f32) -> anyhow::Result<Self> {
         let documents: HashMap<&str, String> =
             labelled.collection.documents.iter().map(|document| (document.id.as_str(), document.whole())).collect();
         let mut relevant = HashMap::new();
@@ -72,16 +71,16 @@ impl Judged {
             let judged = labelled.judgements.relevant(&query.id);
             let texts: Vec<String> = judged.filter_map(|id| documents.get(id).cloned()).collect();
             let mut mean = vec![0.0; DIMENSIONS];
-            words.embed(&texts)?.iter().for_each(|vector| add(&mut mean, vector, 1.0));
+            others.embed(&texts)?.iter().for_each(|vector| add(&mut mean, vector, 1.0));
             relevant.insert(query.text.clone(), normalized(mean));
         }
-        Ok(Self { words, relevant, share })
+        Ok(Self { others, relevant, share })
     }
 }
 
 impl Vectors for Judged {
     fn embed(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
-        let mut vectors = self.words.embed(texts)?;
+        let mut vectors = self.others.embed(texts)?;
         for (vector, text) in vectors.iter_mut().zip(texts) {
             if let Some(relevant) = self.relevant.get(text) {
                 add(vector, relevant, self.share);

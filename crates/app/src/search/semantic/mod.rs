@@ -10,6 +10,7 @@ use engine::{Filters, FirstStageRequest, Hit, SearchEngine, SemanticHit, Semanti
 use model::DocId;
 use models::embedding::Embedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
+use retrieval_core::fusion::Tail;
 
 pub(super) use passages::by_both;
 use query_vectors::QueryVectors;
@@ -69,13 +70,16 @@ impl Nearest {
     pub fn list(&self, documents: u64, matching: u64) -> Option<SemanticList> {
         let floor = self.hits.last()?.cosine;
         let listed = self.hits.len();
+        let cosines: Vec<f32> = self.hits.iter().map(|hit| hit.cosine).collect();
+        // Of all documents of the collection even if there are filters: the more there are, the nearer is one by chance.
+        let tail = Tail::of(&cosines, if listed < self.limit { listed as u64 } else { documents });
         let documents = match self.is_filtered {
             _ if listed < self.limit => listed as u64,
             // Fewer than meet the filters, but more than are listed: the model is trusted less, never more.
             true => matching.max(listed as u64 + 1),
             false => documents,
         };
-        Some(SemanticList { listed, documents, floor })
+        Some(SemanticList { listed, documents, floor, tail })
     }
 }
 

@@ -1,0 +1,141 @@
+//! Documents that are much nearer to the query than chance explains.
+//!
+//! Agreement with the words cannot tell a good model from a bad one where relevant documents do not have the words of the query. The
+//! cosines themselves can: those of unrelated documents end in a tail like that of a normal distribution, and a document far beyond it
+//! is one that the model has recognised. Vectors without meaning have none.
+
+/// Fewest documents in a list that has a tail.
+const LEAST: usize = 50;
+/// Part of the list from which on its documents are taken as unrelated.
+const UNRELATED: f64 = 0.3;
+/// End of the tail in a list of all documents, whose last ones are further than chance explains.
+const END: f64 = 0.8;
+/// Least standard deviation. Stored vectors are rounded, and copies of one document have equal cosines.
+const MIN_DEVIATION: f64 = 0.01;
+/// Standard deviations beyond the nearest expected document from which a document stands out. The nearest of a thousand random
+/// vectors does for 2 % of the queries.
+const FROM: f64 = 1.0;
+/// Standard deviations with which it stands out fully.
+const FULL: f64 = 2.0;
+
+/// Tail of the cosines of unrelated documents.
+#[derive(Clone, Copy, Debug)]
+pub struct Tail {
+    /// Number of documents that the list has the nearest of.
+    documents: f64,
+    mean: f64,
+    deviation: f64,
+}
+
+impl Tail {
+    /// Fits a normal distribution to two places of a list of cosines, nearest first. `documents` is the number of documents that the
+    /// list has the nearest of. `None` if the list is too short.
+    pub fn of(cosines: &[f32], documents: u64) -> Option<Self> {
+        if cosines.len() < LEAST {
+            return None;
+        }
+        let is_all = documents <= cosines.len() as u64;
+        let place = |part: f64| (part * cosines.len() as f64) as usize;
+        let (first, last) = (place(UNRELATED), if is_all { place(END) } else { cosines.len() - 1 });
+        let documents = documents.max(cosines.len() as u64) as f64;
+        let (at_first, at_last) = (expected(first, documents), expected(last, documents));
+        let [first, last] = [first, last].map(|place| f64::from(cosines[place]));
+        let deviation = ((first - last) / (at_first - at_last)).max(MIN_DEVIATION);
+        Some(Self { documents, mean: last - deviation * at_last, deviation })
+    }
+
+    /// Returns how far the cosine of a document is beyond the tail, from 0 within it to 1. `length` is its number of passages,
+    /// relative to that of the others: the nearest of many passages is near by chance.
+    pub fn excess(&self, cosine: f32, length: f64) -> f64 {
+        let highest = expected(0, self.documents * length.max(1.0));
+        let beyond = (f64::from(cosine) - self.mean) / self.deviation - highest;
+        ((beyond - FROM) / (FULL - FROM)).clamp(0.0, 1.0)
+    }
+}
+
+/// Returns the standard score that is expected at a place, from 0, among the given number of values (Tukey's plotting positions).
+fn expected(place: usize, values: f64) -> f64 {
+    standard_score((place as f64 + 2.0 / 3.0) / (values + 1.0 / 3.0))
+}
+
+/// Returns the standard score that is exceeded with a probability: formula 26.2.23 of Abramowitz and Stegun, "Handbook of Mathematical
+/// Functions" (1964). The error is below 0.00045.
+fn standard_score(probability: f64) -> f64 {
+    let tail = probability.min(1.0 - probability).max(f64::MIN_POSITIVE);
+    let t = (-2.0 * tail.ln()).sqrt();
+    let above =
+        t - (2.515_517 + t * (0.802_853 + t * 0.010_328)) / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
+    if probability <= 0.5 { above } else { -above }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cosines of unrelated documents as they are expected, nearest first.
+    fn unrelated(listed: usize, documents: u64) -> Vec<f32> {
+        (0..listed).map(|place| (0.2 + 0.05 * expected(place, documents as f64)) as f32).collect()
+    }
+
+    #[test]
+    fn standard_scores_are_those_of_tables() {
+        for (probability, score) in
+            [(0.5, 0.0), (0.158_655, 1.0), (0.05, 1.644_85), (0.001, 3.090_23), (0.95, -1.644_85)]
+        {
+            assert!((standard_score(probability) - score).abs() < 0.000_45, "{probability}");
+        }
+    }
+
+    #[test]
+    fn only_cosines_beyond_the_tail_stand_out() {
+        for (listed, documents) in [(50, 50), (100, 101), (100, 1_400), (100, 100_000_000)] {
+            let cosines = unrelated(listed, documents);
+            let tail = Tail::of(&cosines, documents).expect("a tail");
+            assert!((tail.deviation - 0.05).abs() < 1e-3 && (tail.mean - 0.2).abs() < 5e-3, "{tail:?}");
+            let nearest = cosines[0];
+            let excess = [-0.1, 0.0, 0.045, 0.075, 0.11, 0.5].map(|more| tail.excess(nearest + more, 1.0));
+            assert_eq!(
+                (excess[0], excess[1], excess[2], excess[4], excess[5]),
+                (0.0, 0.0, 0.0, 1.0, 1.0),
+                "{documents}"
+            );
+            assert!((0.4..0.6).contains(&excess[3]), "{excess:?}");
+        }
+    }
+
+    #[test]
+    fn long_documents_are_near_by_chance() {
+        let tail = Tail::of(&unrelated(100, 1_000), 1_000).expect("a tail");
+        let nearest_of = |passages: usize| (0.2 + 0.05 * expected(0, 1_000.0 * passages as f64)) as f32;
+        for passages in [1, 100, 10_000] {
+            let nearest = nearest_of(passages);
+            assert_eq!(tail.excess(nearest, passages as f64), 0.0, "{passages}");
+            assert!(tail.excess(nearest + 0.12, passages as f64) > 0.9, "{passages}");
+        }
+        assert!(tail.excess(nearest_of(10_000), 1.0) > 0.5);
+    }
+
+    #[test]
+    fn related_documents_before_the_tail_do_not_hide_each_other() {
+        let mut cosines = unrelated(100, 1_400);
+        cosines.splice(0..0, [0.8; 20]);
+        cosines.truncate(100);
+        let tail = Tail::of(&cosines, 1_400).expect("a tail");
+        assert_eq!(tail.excess(0.8, 1.0), 1.0);
+        assert_eq!(tail.excess(cosines[20], 1.0), 0.0);
+    }
+
+    #[test]
+    fn short_lists_and_equal_cosines_say_little() {
+        assert!(Tail::of(&unrelated(49, 5_000), 5_000).is_none());
+        let tail = Tail::of(&[0.5; 100], 5_000).expect("a tail");
+        assert_eq!(tail.excess(0.5, 1.0), 0.0);
+        assert_eq!(tail.excess(0.505, 1.0), 0.0, "the error of rounded vectors");
+        for cosines in [[f32::MAX; 60], [0.0; 60], [-1.0; 60]] {
+            for documents in [0, 60, u64::MAX] {
+                let tail = Tail::of(&cosines, documents).expect("a tail");
+                assert!((0.0..=1.0).contains(&tail.excess(cosines[0], 1e9)), "{cosines:?}");
+            }
+        }
+    }
+}
