@@ -3,7 +3,7 @@
 use docstore::LoadedDocument;
 use ingest::prepare::span;
 use model::Timestamp;
-use retrieval_core::fusion::{Comparison, NearestWords};
+use retrieval_core::fusion::{Comparison, Weights};
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, fusion};
@@ -63,7 +63,7 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let semantic = lists.iter().filter_map(|list| list.semantic);
     let Some(floor) = common_floor(semantic) else { return };
     let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
-    let weight = fusion::weight(&comparisons, words_of_nearest(lists));
+    let weights = Weights::of(&comparisons);
     for list in lists {
         let tail = list.semantic.and_then(|semantic| semantic.tail);
         let typical = typical_passages(&list.candidates);
@@ -71,7 +71,8 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
             candidate.meaning = candidate.cosine().map_or(0.0, |cosine| {
                 let excess =
                     tail.map_or(0.0, |tail| tail.excess(cosine, candidate.document.terms.passages() / typical));
-                weight * fusion::share(cosine, floor, nearest) + fusion::OUTLIER_WEIGHT * excess
+                let by_weight = weights.score(fusion::share(cosine, floor, nearest), candidate.score / scale);
+                by_weight + fusion::OUTLIER_WEIGHT * excess
             });
             candidate.score += scale * candidate.meaning;
         }
@@ -94,19 +95,6 @@ fn compare(list: &CandidateList) -> Option<Comparison> {
     let matching = list.candidates.iter().filter(|candidate| is_listed_match(candidate));
     let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
     Some(Comparison::of(places, listed, documents))
-}
-
-/// Compares the nearest documents of all lists with the words.
-fn words_of_nearest(lists: &[CandidateList]) -> NearestWords {
-    let searched = || lists.iter().filter(|list| list.semantic.is_some()).flat_map(|list| &list.candidates);
-    let mut nearest: Vec<(f32, f64)> =
-        searched().filter_map(|candidate| Some((candidate.cosine()?, candidate.score))).collect();
-    nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let mut results: Vec<f64> =
-        searched().filter(|candidate| is_listed_match(candidate)).map(|candidate| candidate.score).collect();
-    results.sort_by(|one, other| other.total_cmp(one));
-    let documents = lists.iter().filter_map(|list| list.semantic).map(|semantic| semantic.documents).sum();
-    NearestWords::of(nearest.into_iter().map(|(_, score)| score), results.into_iter(), documents)
 }
 
 /// Returns true for a document of the index that words found.
