@@ -26,6 +26,9 @@ const TTL: Duration = Duration::from_secs(10);
 /// Time for which the others use expired statistics while one search renews them: the server reads every document for them.
 const RENEWAL: Duration = Duration::from_secs(1);
 
+/// Age from which statistics are not used by any search: those of a scope that was not searched for a while.
+const MAX_AGE: Duration = Duration::from_secs(15);
+
 /// Number of documents from which a batch of changes hardly affects the statistics of a scope. They are kept for the TTL.
 const LARGE: u64 = 20_000;
 
@@ -163,8 +166,14 @@ pub struct Renewal {
 struct Cached {
     /// Number of invalidations by this process.
     generation: u64,
-    /// Statistics, and when they were requested.
-    scopes: HashMap<Collection, (Instant, Arc<ScopeStatistics>)>,
+    scopes: HashMap<Collection, CachedScope>,
+}
+
+struct CachedScope {
+    requested: Instant,
+    /// When a search began to renew the statistics.
+    renewed: Option<Instant>,
+    statistics: Arc<ScopeStatistics>,
 }
 
 impl ScopeCache {
@@ -172,13 +181,15 @@ impl ScopeCache {
     pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, Renewal> {
         self.with(|cached| {
             let Cached { generation, scopes } = cached;
-            let Some((since, statistics)) = scopes.get_mut(&scope) else {
+            let Some(CachedScope { requested, renewed, statistics }) = scopes.get_mut(&scope) else {
                 return Err(Renewal { generation: *generation, expired: None });
             };
-            if since.elapsed() < TTL {
+            let age = requested.elapsed();
+            let is_renewed = renewed.is_some_and(|since| since.elapsed() < RENEWAL);
+            if age < TTL || (age < MAX_AGE && is_renewed) {
                 return Ok(Arc::clone(statistics));
             }
-            *since += since.elapsed().saturating_sub(TTL) + RENEWAL;
+            *renewed = Some(Instant::now());
             Err(Renewal { generation: *generation, expired: Some(Arc::clone(statistics)) })
         })
     }
@@ -190,17 +201,22 @@ impl ScopeCache {
         Renewal { generation, expired }: Renewal,
         mut statistics: ScopeStatistics,
     ) -> Arc<ScopeStatistics> {
+        if let Some(expired) = expired {
+            statistics.keep_counts(&expired);
+        }
         self.with(|cached| {
             let is_current = cached.generation == generation;
-            if let Some(expired) = expired.filter(|_| is_current) {
-                statistics.keep_counts(&expired);
+            if !is_current {
+                statistics.counts = Mutex::default();
             }
             let statistics = Arc::new(statistics);
             if is_current || statistics.documents >= LARGE {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();
                 }
-                cached.scopes.insert(scope, (Instant::now(), Arc::clone(&statistics)));
+                let cached_scope =
+                    CachedScope { requested: Instant::now(), renewed: None, statistics: Arc::clone(&statistics) };
+                cached.scopes.insert(scope, cached_scope);
             }
             statistics
         })
@@ -210,7 +226,7 @@ impl ScopeCache {
     pub fn invalidate_small(&self) {
         self.with(|cached| {
             cached.generation += 1;
-            cached.scopes.retain(|_, (_, statistics)| statistics.documents >= LARGE);
+            cached.scopes.retain(|_, cached| cached.statistics.documents >= LARGE);
         });
     }
 
@@ -260,9 +276,10 @@ mod tests {
 
     /// Makes the statistics of the web older.
     fn age(cache: &ScopeCache, by: Duration) {
+        let earlier = |at: Instant| at.checked_sub(by).expect("an earlier time");
         cache.with(|cached| {
-            let (since, _) = cached.scopes.get_mut(&Collection::Web).expect("cached statistics");
-            *since = since.checked_sub(by).expect("an earlier time");
+            let cached = cached.scopes.get_mut(&Collection::Web).expect("cached statistics");
+            (cached.requested, cached.renewed) = (earlier(cached.requested), cached.renewed.map(earlier));
         });
     }
 
@@ -288,7 +305,7 @@ mod tests {
     fn one_search_renews_expired_statistics() {
         let cache = ScopeCache::default();
         cache.put(Collection::Web, missing(&cache), of(5));
-        age(&cache, TTL * 3);
+        age(&cache, TTL);
         let renewal = missing(&cache);
         assert_eq!(cache.get(Collection::Web).expect("the expired ones").documents, 5);
         // That search has failed.
@@ -297,6 +314,9 @@ mod tests {
         assert_eq!(cache.put(Collection::Web, renewal, of(6)).documents, 6);
         age(&cache, TTL - RENEWAL);
         assert_eq!(cache.get(Collection::Web).expect("the new ones").documents, 6);
+        age(&cache, MAX_AGE);
+        missing(&cache);
+        missing(&cache);
     }
 
     #[test]
