@@ -171,7 +171,7 @@ struct Cached {
 
 struct CachedScope {
     requested: Instant,
-    /// When a search began to renew the statistics.
+    /// Time at which a search began to renew the statistics.
     renewed: Option<Instant>,
     statistics: Arc<ScopeStatistics>,
 }
