@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
+use engine::Lifetime;
 use engine::indexing::languages_by_frequency;
 use model::Collection;
 use retrieval_core::analysis::Language;
@@ -12,17 +12,11 @@ use crate::document::attribute;
 use crate::filter;
 use crate::multi_search::{TokenMatches, TokenQuery};
 
-/// Cache TTL, since other processes may change the index. Changes by this process invalidate the cache immediately.
-const TTL: Duration = Duration::from_secs(10);
-
 /// Maximum number of cached scopes. The cache is cleared when it is full.
 const MAX_SCOPES: usize = 10_000;
 
 /// Maximum number of cached document frequencies per scope. They are cleared when the cache is full.
 const MAX_COUNTS: usize = 10_000;
-
-/// Additional lifetime of expired statistics while one search renews them.
-const RENEWAL: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default)]
 pub struct ScopeStatistics {
@@ -112,7 +106,7 @@ struct Cached {
 }
 
 struct Entry {
-    since: Instant,
+    lifetime: Lifetime,
     /// Generation in which the statistics were requested.
     generation: u64,
     statistics: ScopeStatistics,
@@ -136,11 +130,7 @@ impl ScopeCache {
             let Some(entry) = cached.scopes.get_mut(&scope) else {
                 return Lookup { statistics: None, is_current: false, generation };
             };
-            let is_expired = entry.since.elapsed() >= TTL;
-            if is_expired {
-                entry.since = Instant::now().checked_sub(TTL.saturating_sub(RENEWAL)).unwrap_or(entry.since);
-            }
-            let is_current = entry.generation == generation && !is_expired;
+            let is_current = entry.lifetime.is_current() && entry.generation == generation;
             Lookup { statistics: Some(entry.statistics.clone()), is_current, generation }
         })
     }
@@ -156,7 +146,7 @@ impl ScopeCache {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();
                 }
-                let entry = Entry { since: Instant::now(), generation, statistics: statistics.clone() };
+                let entry = Entry { lifetime: Lifetime::start(), generation, statistics: statistics.clone() };
                 cached.scopes.insert(scope, entry);
             }
             statistics

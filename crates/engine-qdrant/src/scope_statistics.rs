@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-use engine::EngineError;
 use engine::indexing::languages_by_frequency;
+use engine::{EngineError, Lifetime};
 use model::Collection;
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::facet_value::Variant;
@@ -19,15 +18,6 @@ use crate::nodes::{Call, Nodes};
 
 /// Document frequencies by stem. Missing stems were not counted.
 pub type Counts = BTreeMap<String, u64>;
-
-/// Cache TTL, since other processes may change the index. Changes by this process remove small scopes immediately.
-const TTL: Duration = Duration::from_secs(10);
-
-/// Time for which the others use expired statistics while one search renews them: the server reads every document for them.
-const RENEWAL: Duration = Duration::from_secs(1);
-
-/// Age from which statistics are not used by any search: those of a scope that was not searched for a while.
-const MAX_AGE: Duration = Duration::from_secs(15);
 
 /// Number of documents from which a batch of changes hardly affects the statistics of a scope. They are kept for the TTL.
 const LARGE: u64 = 20_000;
@@ -170,9 +160,7 @@ struct Cached {
 }
 
 struct CachedScope {
-    requested: Instant,
-    /// Time at which a search began to renew the statistics.
-    renewed: Option<Instant>,
+    lifetime: Lifetime,
     statistics: Arc<ScopeStatistics>,
 }
 
@@ -181,15 +169,12 @@ impl ScopeCache {
     pub fn get(&self, scope: Collection) -> Result<Arc<ScopeStatistics>, Renewal> {
         self.with(|cached| {
             let Cached { generation, scopes } = cached;
-            let Some(CachedScope { requested, renewed, statistics }) = scopes.get_mut(&scope) else {
+            let Some(CachedScope { lifetime, statistics }) = scopes.get_mut(&scope) else {
                 return Err(Renewal { generation: *generation, expired: None });
             };
-            let age = requested.elapsed();
-            let is_renewed = renewed.is_some_and(|since| since.elapsed() < RENEWAL);
-            if age < TTL || (age < MAX_AGE && is_renewed) {
+            if lifetime.is_current() {
                 return Ok(Arc::clone(statistics));
             }
-            *renewed = Some(Instant::now());
             Err(Renewal { generation: *generation, expired: Some(Arc::clone(statistics)) })
         })
     }
@@ -214,9 +199,8 @@ impl ScopeCache {
                 if cached.scopes.len() >= MAX_SCOPES {
                     cached.scopes.clear();
                 }
-                let cached_scope =
-                    CachedScope { requested: Instant::now(), renewed: None, statistics: Arc::clone(&statistics) };
-                cached.scopes.insert(scope, cached_scope);
+                let statistics = Arc::clone(&statistics);
+                cached.scopes.insert(scope, CachedScope { lifetime: Lifetime::start(), statistics });
             }
             statistics
         })
@@ -246,6 +230,8 @@ impl ScopeCache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use qdrant_client::qdrant::FacetValue;
 
     use super::*;
@@ -276,11 +262,7 @@ mod tests {
 
     /// Makes the statistics of the web older.
     fn age(cache: &ScopeCache, by: Duration) {
-        let earlier = |at: Instant| at.checked_sub(by).expect("an earlier time");
-        cache.with(|cached| {
-            let cached = cached.scopes.get_mut(&Collection::Web).expect("cached statistics");
-            (cached.requested, cached.renewed) = (earlier(cached.requested), cached.renewed.map(earlier));
-        });
+        cache.with(|cached| cached.scopes.get_mut(&Collection::Web).expect("cached statistics").lifetime.age(by));
     }
 
     #[test]
@@ -305,16 +287,16 @@ mod tests {
     fn one_search_renews_expired_statistics() {
         let cache = ScopeCache::default();
         cache.put(Collection::Web, missing(&cache), of(5));
-        age(&cache, TTL);
+        age(&cache, Lifetime::TTL);
         let renewal = missing(&cache);
         assert_eq!(cache.get(Collection::Web).expect("the expired ones").documents, 5);
         // That search has failed.
-        age(&cache, RENEWAL);
+        age(&cache, Lifetime::RENEWAL);
         missing(&cache);
         assert_eq!(cache.put(Collection::Web, renewal, of(6)).documents, 6);
-        age(&cache, TTL - RENEWAL);
+        age(&cache, Lifetime::TTL - Lifetime::RENEWAL);
         assert_eq!(cache.get(Collection::Web).expect("the new ones").documents, 6);
-        age(&cache, MAX_AGE);
+        age(&cache, Lifetime::MAX_AGE);
         missing(&cache);
         missing(&cache);
     }
@@ -327,14 +309,14 @@ mod tests {
         let cached = cache.put(Collection::Web, missing(&cache), of(5));
         cached.cache_counts(&counts);
         cached.cache_counts(&Counts::from([("valve".to_owned(), 0)]));
-        age(&cache, TTL);
+        age(&cache, Lifetime::TTL);
         let unchanged = cache.put(Collection::Web, missing(&cache), of(5));
         assert_eq!(unchanged.cached_counts(stems.iter()), counts);
-        age(&cache, TTL);
+        age(&cache, Lifetime::TTL);
         let changed = cache.put(Collection::Web, missing(&cache), of(6));
         assert_eq!(changed.cached_counts(stems.iter()), Counts::new());
         changed.cache_counts(&counts);
-        age(&cache, TTL);
+        age(&cache, Lifetime::TTL);
         let renewal = missing(&cache);
         cache.invalidate_small();
         let invalidated = cache.put(Collection::Web, renewal, of(6));

@@ -6,6 +6,7 @@ pub mod conformance;
 mod error;
 pub mod estimate;
 pub mod indexing;
+mod lifetime;
 #[cfg(feature = "testing")]
 pub mod memory;
 mod request;
@@ -15,6 +16,7 @@ pub mod tokens;
 
 pub use change::{Change, IndexDocument, last_changes};
 pub use error::{EngineError, EngineErrorKind};
+pub use lifetime::Lifetime;
 pub use request::{Filters, FirstStageRequest, FirstStageResponse, Hit, Snapshot, UnknownValues};
 pub use semantic::{DocumentVectors, SemanticHit, SemanticRequest, VectorKind};
 
