@@ -47,7 +47,7 @@ pub use nul::strip_nul;
 pub use operations::Operation;
 pub use outbox_work::OutboxWork;
 pub use part_map::{Mark, PartMap};
-pub use parts::{LoadedPart, NewParts, TermBucket, WantedParts, divide, divide_at};
+pub use parts::{LoadedPart, NewParts, TermBucket, WantedParts, divide, divide_at, is_whole};
 pub use passage_vectors::PassageVector;
 pub use rows::*;
 pub use search_details::{Place, ResultDetails, SearchDetails};

@@ -2,7 +2,8 @@
 //!
 //! `read` runs one query on any connection, `snapshot` several queries on one consistent snapshot; `write`, `bulk` and
 //! `relaxed` run in one transaction. On SQLite waiting writes share a commit, a `bulk` write has its own, and a power failure
-//! may lose the last `relaxed` ones. The method and its query share one token, so that go-to-definition reaches both.
+//! may lose the last `relaxed` ones. `stepwise` is `relaxed` for what may be stored in part: on PostgreSQL each statement commits by
+//! itself. The method and its query share one token, so that go-to-definition reaches both.
 
 use std::time::Duration;
 
@@ -78,6 +79,15 @@ macro_rules! operations {
         async move {
             $pools
                 .write_relaxed(move |connection| {
+                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
+                })
+                .await
+        }
+    };
+    (@stepwise $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+        async move {
+            $pools
+                .write_stepwise(move |connection| {
                     Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
                 })
                 .await
@@ -242,6 +252,9 @@ operations! {
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
     /// collections and of removed documents. Of a divided content it loads the first part.
     snapshot documents::load_documents(collection: Collection, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
+    /// Loads those of the documents that `load_documents` would find whose latest capture is known and stored whole, with all its
+    /// passages, in no particular order. Costs one round trip instead of four.
+    read documents::load_known_documents(collection: Collection, known: Vec<(DocId, CaptureId)>) -> Vec<LoadedDocument>;
     /// Returns the current states of the documents that `load_documents` would find, in no particular order.
     read documents::find_latest_states(collection: Collection, doc_ids: Vec<DocId>) -> Vec<DocumentState>;
     /// Loads the documents that `load_documents` would find without their contents, in no particular order, with term vectors of
@@ -328,8 +341,9 @@ operations! {
     /// not written.
     bulk web_pages::remove_web_pages(doc_ids: Vec<DocId>, now: Timestamp, entry: Option<AuditEntry>) -> usize;
 
-    /// Stores searches and grants their results to the organizations. Skips grants of documents deleted since.
-    relaxed activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
+    /// Stores searches, unless they are stored, and grants their results to the organizations. Skips grants of documents deleted
+    /// since.
+    stepwise activity::record_searches(rows: Vec<Search>, granted: Vec<Grant>) -> ();
     read activity::find_search(organization_id: OrganizationId, search_id: SearchId) -> Option<Search>;
     /// Grants a document to an organization, or renews its grant if that is older than a day. Does nothing if the document was deleted.
     relaxed activity::grant_document(grant: Grant) -> ();

@@ -12,6 +12,11 @@ const WHOLE_CHARS: usize = 65_536;
 /// Minimum length of a part in characters. A part ends with the first passage that reaches it.
 const PART_CHARS: usize = 16_384;
 
+/// Returns true if a content of this length in bytes is stored whole, whatever its characters.
+pub fn is_whole(bytes: usize) -> bool {
+    bytes <= WHOLE_CHARS
+}
+
 /// Divides a content with its passages, which are in order. `None` if it is short enough to be stored whole. `analysis` is
 /// the version of the analysis that its words are indexed with.
 pub fn divide(content: &str, passages: &[Passage], analysis: u32) -> Option<PartMap> {

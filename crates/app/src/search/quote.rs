@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use admission::Permit;
 use docstore::{Capture, Document, LoadedDocument, PartMap, WantedParts};
-use model::{CaptureId, Collection};
+use model::{CaptureId, Collection, DocId};
 use retrieval_core::sections::{Buckets, SectionQuery};
 
 use super::candidate::Candidate;
+use super::vectors::RankedDocument;
 use super::{Detail, Search};
 use crate::App;
 use crate::error::Result;
@@ -104,7 +105,7 @@ impl App {
     pub(super) async fn load_best(&self, search: &Search<'_>, best: &mut Vec<Candidate>) -> Result<usize> {
         let load = |collection: Collection| {
             let missing = best.iter().filter(|one| one.loaded.is_none() && one.collection == collection);
-            self.load_by_id(search, collection, missing.map(|one| one.document.doc_id()).collect())
+            self.load_ranked(search, collection, missing.map(|one| &*one.document).collect())
         };
         let own = Collection::Workspace(search.organization_id);
         let (mut loaded, workspace) = futures_util::try_join!(load(Collection::Web), load(own))?;
@@ -115,6 +116,28 @@ impl App {
         let found = best.len();
         best.retain(|candidate| candidate.loaded.is_some());
         Ok(found - best.len())
+    }
+
+    /// Reads documents that were ranked by cached terms: mostly they have not changed since, which is one query.
+    async fn load_ranked(
+        &self,
+        search: &Search<'_>,
+        collection: Collection,
+        ranked: Vec<&RankedDocument>,
+    ) -> Result<HashMap<DocId, LoadedDocument>> {
+        let whole = ranked.iter().filter(|document| docstore::is_whole(document.terms.content_bytes()));
+        let known: Vec<(DocId, CaptureId)> =
+            whole.map(|document| (document.doc_id(), document.state.capture_id)).collect();
+        let mut loaded = HashMap::with_capacity(ranked.len());
+        if !known.is_empty() {
+            let unchanged = self.store.load_known_documents(collection, known).await?;
+            search.count_read(unchanged.iter().map(|loaded| loaded.capture.content.len()));
+            loaded.extend(unchanged.into_iter().map(|loaded| (loaded.document.doc_id, loaded)));
+        }
+        let others = ranked.iter().map(|document| document.doc_id()).filter(|doc_id| !loaded.contains_key(doc_id));
+        let others = others.collect();
+        loaded.extend(self.load_by_id(search, collection, others).await?);
+        Ok(loaded)
     }
 
     /// Chooses the parts of long contents to quote from: those with the best passages of ranking, or those with the nearest

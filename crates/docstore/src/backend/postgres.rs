@@ -52,6 +52,32 @@ macro_rules! load_rows {
     };
 }
 
+/// Loads all rows of each of equal queries. All are sent before the first response arrives.
+macro_rules! load_all {
+    ($connection:expr, $queries:expr) => {{
+        let shared: &Conn = $connection;
+        let load = |query| async move { diesel_async::RunQueryDsl::load(query, &mut &*shared).await };
+        futures_util::future::try_join_all($queries.into_iter().map(load)).await
+    }};
+}
+
+/// Runs two pieces of work on one connection. The statements of both are sent before the first response arrives; those of the
+/// first are executed first.
+macro_rules! run_both {
+    ($connection:expr, |$shared:ident| $first:expr, $second:expr) => {{
+        let shared: &Conn = $connection;
+        let first = async {
+            let $shared = &mut &*shared;
+            $first
+        };
+        let second = async {
+            let $shared = &mut &*shared;
+            $second
+        };
+        futures_util::future::try_join(first, second).await
+    }};
+}
+
 /// Inserts any number of rows, in batches.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {
@@ -87,6 +113,20 @@ macro_rules! insert_bulk {
         async {
             for rows in crate::backend::batches($rows) {
                 let insert = crate::arrays::ArrayRow::insert($table, rows);
+                diesel_async::RunQueryDsl::execute(insert, $connection).await?;
+            }
+            diesel::QueryResult::Ok(())
+        }
+        .await
+    };
+}
+
+/// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches, and skips existing ones.
+macro_rules! insert_missing_bulk {
+    ($connection:expr, $table:expr, $rows:expr) => {
+        async {
+            for rows in crate::backend::batches($rows) {
+                let insert = crate::arrays::ArrayRow::insert($table, rows).on_conflict_do_nothing();
                 diesel_async::RunQueryDsl::execute(insert, $connection).await?;
             }
             diesel::QueryResult::Ok(())
@@ -194,10 +234,7 @@ impl Pools {
     {
         let mut connection = self.writer().await?;
         let outcome = connection.transaction(async move |connection| body(connection).await).await;
-        if matches!(outcome, Err(StoreError::Unavailable(_))) {
-            // A server that has become a standby may keep its connections, which would reject all further writes.
-            drop(Object::take(connection));
-        }
+        drop_if_unavailable(connection, &outcome);
         outcome
     }
 
@@ -210,6 +247,18 @@ impl Pools {
         self.write(body).await
     }
 
+    /// Runs the body without a transaction, which would cost two round trips: each of its statements commits by itself.
+    pub async fn write_stepwise<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        let mut connection = self.writer().await?;
+        let outcome = body(&mut connection).await;
+        drop_if_unavailable(connection, &outcome);
+        outcome
+    }
+
     /// Runs the body like [`write`](Self::write): writes are concurrent and share no transaction.
     pub async fn write_bulk<T, F>(&self, body: F) -> Result<T>
     where
@@ -217,6 +266,14 @@ impl Pools {
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
         self.write(body).await
+    }
+}
+
+/// Takes a connection out of the pool after a failed write. A server that has become a standby may keep its connections, which
+/// would reject all further writes.
+fn drop_if_unavailable<T>(connection: Object<Conn>, outcome: &Result<T>) {
+    if matches!(outcome, Err(StoreError::Unavailable(_))) {
+        drop(Object::take(connection));
     }
 }
 

@@ -53,6 +53,31 @@ macro_rules! load_rows {
     }};
 }
 
+/// Loads all rows of each of equal queries.
+macro_rules! load_all {
+    ($connection:expr, $queries:expr) => {{
+        let queries: Vec<_> = $queries.into_iter().collect();
+        $connection
+            .spawn_blocking(move |connection| {
+                queries.into_iter().map(|query| diesel::RunQueryDsl::load(query, connection)).collect()
+            })
+            .await
+    }};
+}
+
+/// Runs two pieces of work, one after the other.
+macro_rules! run_both {
+    ($connection:expr, |$shared:ident| $first:expr, $second:expr) => {
+        async {
+            let $shared: &mut Conn = $connection;
+            let first = $first?;
+            let second = $second?;
+            diesel::QueryResult::Ok((first, second))
+        }
+        .await
+    };
+}
+
 /// Inserts any number of rows, in batches. diesel supports multi-row inserts on SQLite only in its synchronous API.
 macro_rules! insert_rows {
     ($connection:expr, $table:expr, $rows:expr) => {{
@@ -89,6 +114,13 @@ macro_rules! insert_missing_rows {
 macro_rules! insert_bulk {
     ($connection:expr, $table:expr, $rows:expr) => {
         insert_rows!($connection, $table, $rows)
+    };
+}
+
+/// Inserts any number of rows and skips existing ones.
+macro_rules! insert_missing_bulk {
+    ($connection:expr, $table:expr, $rows:expr) => {
+        insert_missing_rows!($connection, $table, $rows).map(|_| ())
     };
 }
 
@@ -206,6 +238,15 @@ impl Pools {
         F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
     {
         self.group_commit.write(&self.writer, Kind::Relaxed, body).await
+    }
+
+    /// Runs the body like [`write_relaxed`](Self::write_relaxed).
+    pub async fn write_stepwise<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        self.write_relaxed(body).await
     }
 
     /// Runs the body like [`write`](Self::write), in a transaction that no other write shares.

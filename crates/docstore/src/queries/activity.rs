@@ -1,8 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncConnection, RunQueryDsl};
 use model::{CaptureId, DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
 
 use super::Conn;
@@ -16,24 +16,62 @@ use crate::types::Bind;
 /// Age at which a grant that is granted again is renewed.
 const RENEWAL: Duration = Duration::from_hours(24);
 
+/// Columns of a stored grant.
+type StoredGrant = (DocId, Timestamp, Option<CaptureId>);
+
 pub async fn record_searches(connection: &mut Conn, rows: Vec<Search>, granted: Vec<Grant>) -> Result<()> {
     // JSON escapes NUL.
-    let rows = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
-    insert_rows!(connection, searches::table, rows)?;
-    insert_grants(connection, granted).await
-}
-
-/// Inserts grants of existing documents, and renews those that are stored. A document may have been deleted since the search;
-/// that must not fail the searches recorded in the same transaction.
-async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
-    // Sorted and deduplicated, so that transactions with the same grants cannot deadlock.
-    granted.sort_unstable_by_key(|grant| (grant.doc_id, grant.organization_id));
-    granted.dedup_by_key(|grant| (grant.doc_id, grant.organization_id));
-    let current = find_current_grants(connection, granted.clone()).await?;
-    granted.retain(|grant| !current.contains(&(grant.organization_id, grant.doc_id)));
-    if granted.is_empty() {
+    let rows: Vec<Search> = rows.into_iter().map(|row| Search { query: strip_nul(row.query), ..row }).collect();
+    let granted = chunks_by_organization(granted);
+    let find_stored = |(organization_id, granted): &(OrganizationId, Vec<Grant>)| {
+        grants::table
+            .filter(grants::organization_id.eq(Bind(*organization_id)))
+            .filter(is_one_of!(grants::doc_id, granted.iter().map(|grant| grant.doc_id)))
+            .select((grants::doc_id, grants::granted_at, grants::capture_id))
+    };
+    let queries: Vec<_> = granted.iter().map(find_stored).collect();
+    let ((), stored): ((), Vec<Vec<StoredGrant>>) = run_both!(
+        connection,
+        |shared| insert_missing_bulk!(shared, searches::table, rows),
+        load_all!(shared, queries)
+    )?;
+    let missing = granted.into_iter().zip(stored).flat_map(|((_, granted), stored)| without_current(granted, stored));
+    let missing: Vec<Grant> = missing.collect();
+    if missing.is_empty() {
         return Ok(());
     }
+    connection.transaction(async move |connection| insert_grants(connection, missing).await).await
+}
+
+/// Keeps the grants that are not stored or need renewal. Mostly there are none, since searches are repeated.
+fn without_current(mut granted: Vec<Grant>, stored: Vec<StoredGrant>) -> Vec<Grant> {
+    let stored: HashMap<DocId, (Timestamp, Option<CaptureId>)> =
+        stored.into_iter().map(|(doc_id, at, named)| (doc_id, (at, named))).collect();
+    let now = granted.iter().map(|grant| grant.granted_at).max();
+    let is_current = |grant: &Grant| {
+        stored.get(&grant.doc_id).is_some_and(|(granted_at, named)| {
+            now.is_none_or(|now| *granted_at >= now - RENEWAL)
+                && (grant.capture_id.is_none() || grant.capture_id == *named)
+        })
+    };
+    granted.retain(|grant| !is_current(grant));
+    granted
+}
+
+/// Returns the distinct grants of each organization, in parts that fit into one statement.
+fn chunks_by_organization(mut granted: Vec<Grant>) -> Vec<(OrganizationId, Vec<Grant>)> {
+    granted.sort_by_key(|grant| (grant.organization_id, grant.doc_id));
+    granted.dedup_by_key(|grant| (grant.organization_id, grant.doc_id));
+    let of_organizations = granted.chunk_by(|grant, next| grant.organization_id == next.organization_id);
+    let parts = of_organizations.flat_map(|granted| granted.chunks(MAX_VALUES_PER_STATEMENT));
+    parts.filter_map(|part| Some((part.first()?.organization_id, part.to_vec()))).collect()
+}
+
+/// Inserts distinct grants of existing documents, and renews those that are stored. A document may have been deleted since the
+/// search.
+async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result<()> {
+    // Transactions with the same grants cannot deadlock.
+    granted.sort_unstable_by_key(|grant| (grant.doc_id, grant.organization_id));
     let mut doc_ids: Vec<DocId> = granted.iter().map(|grant| grant.doc_id).collect();
     doc_ids.dedup();
     let mut existing: HashSet<DocId> = HashSet::with_capacity(doc_ids.len());
@@ -51,46 +89,11 @@ async fn insert_grants(connection: &mut Conn, mut granted: Vec<Grant>) -> Result
     renew_grants(connection, granted).await
 }
 
-/// Returns which of the grants are stored and need no renewal. Mostly these are all, since searches are repeated: then this is
-/// the only query. It takes no lock, and a document with a grant exists.
-async fn find_current_grants(connection: &mut Conn, granted: Vec<Grant>) -> Result<BTreeSet<(OrganizationId, DocId)>> {
-    let mut current = BTreeSet::new();
-    for (organization_id, granted) in by_organization(granted) {
-        for chunk in granted.chunks(MAX_VALUES_PER_STATEMENT) {
-            let query = grants::table
-                .filter(grants::organization_id.eq(Bind(organization_id)))
-                .filter(is_one_of!(grants::doc_id, chunk.iter().map(|grant| grant.doc_id)))
-                .select((grants::doc_id, grants::granted_at, grants::capture_id));
-            let stored: Vec<(DocId, Timestamp, Option<CaptureId>)> = query.load(connection).await?;
-            let stored: HashMap<DocId, (Timestamp, Option<CaptureId>)> =
-                stored.into_iter().map(|(doc_id, at, named)| (doc_id, (at, named))).collect();
-            let Some(now) = chunk.iter().map(|grant| grant.granted_at).max() else { continue };
-            let is_current = |grant: &&Grant| {
-                stored.get(&grant.doc_id).is_some_and(|(granted_at, named)| {
-                    *granted_at >= now - RENEWAL && (grant.capture_id.is_none() || grant.capture_id == *named)
-                })
-            };
-            current.extend(chunk.iter().filter(is_current).map(|grant| (organization_id, grant.doc_id)));
-        }
-    }
-    Ok(current)
-}
-
-fn by_organization(granted: Vec<Grant>) -> BTreeMap<OrganizationId, Vec<Grant>> {
-    let mut by_organization: BTreeMap<OrganizationId, Vec<Grant>> = BTreeMap::new();
-    for grant in granted {
-        by_organization.entry(grant.organization_id).or_default().push(grant);
-    }
-    by_organization
-}
-
 /// Renews grants that are older than [`RENEWAL`], so that retention counts from the last use, or that name another capture than
 /// the one that is shown. Others cost no write.
 async fn renew_grants(connection: &mut Conn, granted: Vec<Grant>) -> Result<()> {
-    for (organization_id, granted) in by_organization(granted) {
-        for chunk in granted.chunks(MAX_VALUES_PER_STATEMENT) {
-            renew_grants_of(connection, organization_id, chunk).await?;
-        }
+    for (organization_id, chunk) in chunks_by_organization(granted) {
+        renew_grants_of(connection, organization_id, &chunk).await?;
     }
     Ok(())
 }
@@ -139,7 +142,7 @@ pub async fn find_search(
 }
 
 pub async fn grant_document(connection: &mut Conn, granted: Grant) -> Result<()> {
-    insert_grants(connection, vec![granted]).await
+    record_searches(connection, Vec::new(), vec![granted]).await
 }
 
 pub async fn is_granted(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {

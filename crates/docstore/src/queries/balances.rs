@@ -39,7 +39,7 @@ pub async fn post_balance_entries(connection: &mut Conn, entries: Vec<BalanceEnt
         diesel::update(balance).set(balances::cents.eq(cents)).execute(connection).await?;
     }
     count_spending(connection, &posted, SEARCH_ROUTE).await?;
-    insert_rows!(connection, balance_entries::table, posted)?;
+    insert_bulk!(connection, balance_entries::table, posted)?;
     Ok(outcomes)
 }
 

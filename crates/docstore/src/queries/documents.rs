@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -176,31 +176,69 @@ async fn find_capture(
     Ok(Some(StoredCapture { capture, passages }))
 }
 
+/// Selects listed documents of a collection with their latest captures.
+macro_rules! with_latest_captures {
+    ($collection:expr, $doc_ids:expr) => {{
+        let query = documents::table
+            .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
+            .filter(is_one_of!(documents::doc_id, $doc_ids))
+            .filter(documents::listed)
+            .filter(documents::removed_at.is_null())
+            .select((Document::as_select(), Capture::as_select()))
+            .into_boxed();
+        match $collection {
+            Collection::Web => query.filter(documents::organization_id.is_null()),
+            Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
+        }
+    }};
+}
+
 pub async fn load_documents(
     connection: &mut Conn,
     collection: Collection,
     doc_ids: Vec<DocId>,
 ) -> Result<Vec<LoadedDocument>> {
-    let query = documents::table
-        .inner_join(captures::table.on(documents::latest_capture_id.eq(captures::capture_id.nullable())))
-        .filter(is_one_of!(documents::doc_id, doc_ids))
-        .filter(documents::listed)
-        .filter(documents::removed_at.is_null())
-        .select((Document::as_select(), Capture::as_select()))
-        .into_boxed();
-    let query = match collection {
-        Collection::Web => query.filter(documents::organization_id.is_null()),
-        Collection::Workspace(owner) => query.filter(documents::organization_id.eq(Bind(owner))),
-    };
-    let rows: Vec<(Document, Capture)> = load_rows!(connection, query)?;
-    let mut by_capture = passages_by_capture(connection, &rows).await?;
-    Ok(rows
-        .into_iter()
-        .map(|(document, capture)| {
-            let passages = by_capture.remove(&capture.capture_id).unwrap_or_default();
-            LoadedDocument { document, capture, passages }
-        })
-        .collect())
+    let rows: Vec<(Document, Capture)> = load_rows!(connection, with_latest_captures!(collection, doc_ids))?;
+    let by_capture = passages_by_capture(connection, &rows).await?;
+    Ok(loaded(rows, by_capture))
+}
+
+pub async fn load_known_documents(
+    connection: &mut Conn,
+    collection: Collection,
+    known: Vec<(DocId, CaptureId)>,
+) -> Result<Vec<LoadedDocument>> {
+    let (doc_ids, capture_ids): (Vec<DocId>, Vec<CaptureId>) = known.into_iter().unzip();
+    let is_known: HashSet<CaptureId> = capture_ids.iter().copied().collect();
+    let of_captures = passages::table
+        .filter(is_one_of!(passages::capture_id, capture_ids))
+        .order((passages::capture_id, passages::ordinal))
+        .select(Passage::as_select());
+    // The passages first: a capture that is still there afterwards had all of them.
+    let (passages, mut rows): (Vec<Passage>, Vec<(Document, Capture)>) = run_both!(
+        connection,
+        |shared| load_rows!(shared, of_captures),
+        load_rows!(shared, with_latest_captures!(collection, doc_ids))
+    )?;
+    rows.retain(|(_, capture)| capture.parts.is_none() && is_known.contains(&capture.capture_id));
+    Ok(loaded(rows, by_capture(passages)))
+}
+
+fn loaded(rows: Vec<(Document, Capture)>, mut by_capture: HashMap<CaptureId, Vec<Passage>>) -> Vec<LoadedDocument> {
+    let with_passages = rows.into_iter().map(|(document, capture)| {
+        let passages = by_capture.remove(&capture.capture_id).unwrap_or_default();
+        LoadedDocument { document, capture, passages }
+    });
+    with_passages.collect()
+}
+
+/// Divides passages, which are in the order of each capture.
+fn by_capture(passages: Vec<Passage>) -> HashMap<CaptureId, Vec<Passage>> {
+    let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::new();
+    for passage in passages {
+        by_capture.entry(passage.capture_id).or_default().push(passage);
+    }
+    by_capture
 }
 
 pub async fn find_latest_states(
@@ -240,11 +278,7 @@ pub async fn passages_by_capture(
     let firsts = divided.iter().map(|capture| WantedParts { capture_id: capture.capture_id, parts: vec![0] });
     let maps = divided.iter().filter_map(|capture| Some((capture.capture_id, capture.parts.as_ref()?))).collect();
     found.extend(passages_in(connection, &maps, &firsts.collect::<Vec<_>>()).await?);
-    let mut by_capture: HashMap<CaptureId, Vec<Passage>> = HashMap::with_capacity(rows.len());
-    for passage in found {
-        by_capture.entry(passage.capture_id).or_default().push(passage);
-    }
-    Ok(by_capture)
+    Ok(by_capture(found))
 }
 
 pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<Vec<(Document, Capture)>> {

@@ -37,7 +37,7 @@ pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_e
         add_to_rollup(connection, key, increment, histogram).await?;
     }
     if keep_events {
-        insert_rows!(connection, usage_events::table, events)?;
+        insert_bulk!(connection, usage_events::table, events)?;
     }
     Ok(())
 }

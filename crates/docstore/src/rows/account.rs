@@ -2,6 +2,7 @@ use diesel::prelude::*;
 use model::{ApiKeyId, BalanceEntryId, BalanceReason, OrganizationId, ResearchId, Scope, SearchId, Timestamp};
 
 use super::StorageTotals;
+use crate::arrays::array_row;
 use crate::schema::{api_keys, balance_entries, organizations};
 use crate::types::row;
 
@@ -77,3 +78,8 @@ row! {
         pub research_id: Option<ResearchId>,
     }
 }
+
+array_row!(BalanceEntry => balance_entries {
+    id: id, organization_id: organization_id, cents: cents, reason: reason, search_id: search_id, created_at: created_at,
+    identity: identity, research_id: research_id,
+});

@@ -1,6 +1,7 @@
 use diesel::prelude::*;
 use model::{DocId, FeedbackEvent, FeedbackId, OrganizationId, PassageId, SearchId, SessionId, Timestamp};
 
+use crate::arrays::array_row;
 use crate::rows::Document;
 use crate::schema::{feedback, searches};
 use crate::search_details::SearchDetails;
@@ -24,6 +25,11 @@ row! {
         pub details: Option<SearchDetails>,
     }
 }
+
+array_row!(Search => searches {
+    search_id: search_id, organization_id: organization_id, identity: identity, session_id: session_id, query: query,
+    results: results, created_at: created_at, request: request, details: details,
+});
 
 row! {
     #[derive(Clone, Debug, Insertable, Queryable, Selectable)]

@@ -1,6 +1,7 @@
 use diesel::prelude::*;
 use model::{OrganizationId, Timestamp};
 
+use crate::arrays::array_row;
 use crate::schema::{usage_events, usage_rollups};
 use crate::types::row;
 
@@ -17,6 +18,11 @@ row! {
         pub created_at: Timestamp,
     }
 }
+
+array_row!(UsageEvent => usage_events {
+    organization_id: organization_id, identity: identity, route: route, status: status, duration_us: duration_us,
+    created_at: created_at,
+});
 
 row! {
     /// Totals of the requests of one identity to one route in one minute, hour or day.

@@ -11,6 +11,7 @@ on_both_backends!(
     search_keeps_its_request_and_details,
     searches_grant_their_results,
     repeated_search_adds_and_renews_what_is_due,
+    search_is_recorded_once,
     deleted_document_does_not_fail_search,
     large_batch_of_searches_is_stored,
     feedback_round_trips,
@@ -146,6 +147,19 @@ async fn repeated_search_adds_and_renews_what_is_due(db: Database) {
         assert_eq!(at_time(NOW).await, 1, "the grant of another organization");
     }
     assert!(!db.is_granted(ours, deleted).await.unwrap());
+}
+
+async fn search_is_recorded_once(db: Database) {
+    let ours = new_organization(&db).await;
+    let ids = pages(&db, 2).await;
+    let first = search(ours, &ids[..1]);
+    db.record_searches(vec![first.clone()], vec![]).await.unwrap();
+    // As after a failure to grant the results.
+    let second = search(ours, &ids[1..]);
+    let granted = vec![grant(ours, ids[0]), grant(ours, ids[1])];
+    db.record_searches(vec![first.clone(), second.clone()], granted).await.unwrap();
+    assert_eq!((db.count("searches").await, db.count("grants").await), (2, 2));
+    assert!(db.find_search(ours, second.search_id).await.unwrap().is_some());
 }
 
 async fn deleted_document_does_not_fail_search(db: Database) {

@@ -103,6 +103,9 @@ async fn changed_content_replaces_capture(db: Database) {
     assert_eq!(loaded.capture, changed.capture);
     assert_eq!(loaded.passages, changed.passages);
     assert_eq!(loaded.document.latest_capture_id, Some(changed.capture.capture_id));
+    let pages = [&first, &other].map(|new| (new.document.doc_id, new.capture.capture_id));
+    let unchanged = db.load_known_documents(Collection::Web, pages.to_vec()).await.unwrap();
+    assert_eq!(unchanged.iter().map(|one| one.document.doc_id).collect::<Vec<_>>(), [other.document.doc_id]);
     assert_eq!(loaded.document.first_seen_at, NOW);
     assert_eq!(loaded.document.last_seen_at, at(5));
     assert_eq!(queued(&db, IndexName::Web).await, [first.document.doc_id]);

@@ -1,6 +1,6 @@
 //! Visibility of documents.
 
-use docstore::{Document, Grant, SaveOutcome};
+use docstore::{Document, Grant, LoadedDocument, SaveOutcome};
 use model::{Collection, DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
@@ -96,6 +96,8 @@ async fn removed_document_is_hidden(db: Database) {
     assert!(!by_id(&db, ours, &own.document).await);
     assert!(!captured(&db, ours, &own.document).await);
     assert!(db.load_documents(Collection::Workspace(ours), vec![doc_id]).await.unwrap().is_empty());
+    let known = vec![(doc_id, own.capture.capture_id)];
+    assert!(db.load_known_documents(Collection::Workspace(ours), known).await.unwrap().is_empty());
     assert!(db.load_for_indexing(vec![doc_id]).await.unwrap().is_empty());
     assert!(db.list_indexable_documents(IndexName::Workspace, None, 10).await.unwrap().is_empty());
     // The next run must still find the document to purge it.
@@ -118,6 +120,7 @@ async fn documents_are_loaded_per_collection(db: Database) {
     let all = vec![web.clone(), own.clone(), foreign.clone()];
     let mut ids: Vec<DocId> = all.iter().map(|new| new.document.doc_id).collect();
     ids.push(Uuid::new_v4().into());
+    let known: Vec<_> = all.iter().map(|new| (new.document.doc_id, new.capture.capture_id)).collect();
     db.save_documents(all, NOW).await.unwrap();
     for (owner, expected) in
         [(Collection::Web, web), (Collection::Workspace(ours), own), (Collection::Workspace(theirs), foreign)]
@@ -126,6 +129,9 @@ async fn documents_are_loaded_per_collection(db: Database) {
         let found: Vec<DocId> = loaded.iter().map(|one| one.document.doc_id).collect();
         assert_eq!(found, [expected.document.doc_id]);
         assert_eq!(loaded[0].passages, expected.passages);
+        let unchanged = db.load_known_documents(owner, known.clone()).await.unwrap();
+        let fields = |all: Vec<LoadedDocument>| all.into_iter().map(|one| (one.document, one.capture, one.passages));
+        assert!(fields(unchanged).eq(fields(loaded)));
     }
 }
 

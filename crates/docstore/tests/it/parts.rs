@@ -40,6 +40,7 @@ async fn parts_join_to_the_content(db: Database) {
     assert_eq!(first.capture.parts.as_ref(), Some(&map));
     assert_eq!(first.capture.content, CONTENT[..map.start(1).byte]);
     assert_eq!(first.passages, passages[..map.start(1).passage]);
+    assert!(db.load_known_documents(Collection::Web, vec![(doc_id, capture_id)]).await.unwrap().is_empty());
     let found = db.read_document(reader, doc_id).await.unwrap().and_then(|(_, stored)| stored).unwrap();
     assert_eq!((found.capture, found.passages), (first.capture, first.passages));
 
