@@ -19,6 +19,7 @@ pub(crate) mod stored_terms;
 pub(crate) mod unrecorded;
 pub(crate) mod vectors;
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use admission::Stop;
-use docstore::{Grant, SearchDetails};
+use docstore::{Grant, LoadedDocument, SearchDetails};
 pub use docstore::{Place, ResultDetails};
 use engine::SearchEngine;
 pub use engine::UnknownValues;
@@ -147,6 +148,12 @@ impl Search<'_> {
     /// Counts contents that were read.
     fn count_read(&self, bytes: impl Iterator<Item = usize>) {
         self.read_bytes.fetch_add(bytes.sum(), Ordering::Relaxed);
+    }
+
+    /// Counts the contents of documents that were read. Returns the documents by id.
+    fn read(&self, loaded: Vec<LoadedDocument>) -> HashMap<DocId, LoadedDocument> {
+        self.count_read(loaded.iter().map(|loaded| loaded.capture.content.len()));
+        loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect()
     }
 
     fn read_bytes(&self) -> usize {

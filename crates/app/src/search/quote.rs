@@ -128,12 +128,10 @@ impl App {
         let whole = ranked.iter().filter(|document| docstore::is_whole(document.terms.content_bytes()));
         let known: Vec<(DocId, CaptureId)> =
             whole.map(|document| (document.doc_id(), document.state.capture_id)).collect();
-        let mut loaded = HashMap::with_capacity(ranked.len());
-        if !known.is_empty() {
-            let unchanged = self.store.load_known_documents(collection, known).await?;
-            search.count_read(unchanged.iter().map(|loaded| loaded.capture.content.len()));
-            loaded.extend(unchanged.into_iter().map(|loaded| (loaded.document.doc_id, loaded)));
-        }
+        let mut loaded = match known.is_empty() {
+            true => HashMap::new(),
+            false => search.read(self.store.load_known_documents(collection, known).await?),
+        };
         let others = ranked.iter().map(|document| document.doc_id()).filter(|doc_id| !loaded.contains_key(doc_id));
         let others = others.collect();
         loaded.extend(self.load_by_id(search, collection, others).await?);

@@ -238,9 +238,7 @@ impl App {
         if doc_ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let loaded = self.store.load_documents(collection, doc_ids).await?;
-        search.count_read(loaded.iter().map(|loaded| loaded.capture.content.len()));
-        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect())
+        Ok(search.read(self.store.load_documents(collection, doc_ids).await?))
     }
 
     /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes. Returns a permit for them

@@ -179,9 +179,7 @@ impl App {
 
     /// Loads the organization's own readings of pages.
     async fn load_own(&self, search: &Search<'_>, doc_ids: Vec<DocId>) -> Result<Documents> {
-        let loaded = self.store.load_page_reads(search.organization_id, doc_ids).await?;
-        search.count_read(loaded.iter().map(|loaded| loaded.capture.content.len()));
-        Ok(loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect())
+        Ok(search.read(self.store.load_page_reads(search.organization_id, doc_ids).await?))
     }
 
     /// Extends long contents to the beginning that ranking reads. Of an exact match it drops whole pages without the phrase; of a
