@@ -9,9 +9,9 @@ use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::{
     CreateAlias, CreateCollection, CreateFieldIndexCollection, Datatype, Distance, FieldType, IntegerIndexParams,
-    KeywordIndexParams, Memory, MultiVectorComparator, MultiVectorConfig, PayloadIndexParams, SparseIndexConfig,
-    SparseVectorConfig, SparseVectorParams, TextIndexParamsBuilder, TokenizerType, UuidIndexParams, VectorParams,
-    VectorsConfig,
+    KeywordIndexParams, Memory, MultiVectorComparator, MultiVectorConfig, OptimizersConfigDiff, PayloadIndexParams,
+    SparseIndexConfig, SparseVectorConfig, SparseVectorParams, TextIndexParamsBuilder, TokenizerType, UuidIndexParams,
+    VectorParams, VectorsConfig,
 };
 
 use crate::document::{TERMS, field};
@@ -20,6 +20,12 @@ use crate::{QdrantOptions, response};
 
 /// Version of the storage format, part of the names. A new version creates new collections beside the old ones.
 const VERSION: u32 = 1;
+
+/// Number of segments that the server merges the terms of a node's shard into: its own choice for many cores.
+///
+/// A merge indexes the tokens of all documents of its segments anew, which is most of its work. With two segments, the choice for two
+/// cores, every few thousand new documents are merged with half of the index.
+const SEGMENTS: u64 = 8;
 
 /// Returns the alias of an index.
 pub fn alias(prefix: &str, name: IndexName) -> String {
@@ -54,6 +60,10 @@ pub async fn create_index(nodes: &Nodes, options: &QdrantOptions, alias: &str) -
     };
     let collection = CreateCollection {
         sparse_vectors_config: Some(SparseVectorConfig { map: [(TERMS.to_owned(), terms)].into() }),
+        optimizers_config: Some(OptimizersConfigDiff {
+            default_segment_number: Some(SEGMENTS),
+            ..OptimizersConfigDiff::default()
+        }),
         ..CreateCollection::default()
     };
     create_with_alias(nodes, options, alias, collection, indexes().chain(indexes_of_terms())).await
