@@ -10,8 +10,8 @@ use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::{
     CreateAlias, CreateCollection, CreateFieldIndexCollection, Datatype, Distance, FieldType, IntegerIndexParams,
     KeywordIndexParams, Memory, MultiVectorComparator, MultiVectorConfig, OptimizersConfigDiff, PayloadIndexParams,
-    SparseIndexConfig, SparseVectorConfig, SparseVectorParams, TextIndexParamsBuilder, TokenizerType, UuidIndexParams,
-    VectorParams, VectorsConfig,
+    SparseIndexConfig, SparseVectorConfig, SparseVectorParams, TextIndexParamsBuilder, TokenizerType, UpdateCollection,
+    UuidIndexParams, VectorParams, VectorsConfig,
 };
 
 use crate::document::{TERMS, field};
@@ -24,7 +24,8 @@ const VERSION: u32 = 1;
 /// Number of segments that the server merges the terms of a node's shard into: its own choice for many cores.
 ///
 /// A merge indexes the tokens of all documents of its segments anew, which is most of its work. With two segments, the choice for two
-/// cores, every few thousand new documents are merged with half of the index.
+/// cores, every few thousand new documents are merged with half of the index. Set after the creation, which would make as many empty
+/// segments at once: a small index is faster in two.
 const SEGMENTS: u64 = 8;
 
 /// Returns the alias of an index.
@@ -40,6 +41,11 @@ pub fn generations(prefix: &str) -> String {
 /// Returns the beginning of the aliases of the vectors of an index.
 pub fn vectors_alias(prefix: &str, name: IndexName) -> String {
     format!("{}-vectors-", alias(prefix, name))
+}
+
+/// Returns the name of the collection behind an alias.
+fn data(alias: &str) -> String {
+    format!("{alias}-data")
 }
 
 /// Returns all aliases of the server that the key may see.
@@ -60,12 +66,11 @@ pub async fn create_index(nodes: &Nodes, options: &QdrantOptions, alias: &str) -
     };
     let collection = CreateCollection {
         sparse_vectors_config: Some(SparseVectorConfig { map: [(TERMS.to_owned(), terms)].into() }),
-        optimizers_config: Some(OptimizersConfigDiff {
-            default_segment_number: Some(SEGMENTS),
-            ..OptimizersConfigDiff::default()
-        }),
         ..CreateCollection::default()
     };
+    let name = data(alias);
+    create(nodes, options, &name, collection.clone()).await?;
+    limit_merges(nodes, &name).await?;
     create_with_alias(nodes, options, alias, collection, indexes().chain(indexes_of_terms())).await
 }
 
@@ -104,7 +109,7 @@ async fn create_with_alias(
     collection: CreateCollection,
     indexes: impl Iterator<Item = (&'static str, FieldType, IndexParams)>,
 ) -> Result<(), EngineError> {
-    let name = format!("{alias}-data");
+    let name = data(alias);
     create(nodes, options, &name, collection).await?;
     for (field, kind, params) in indexes {
         let request = &CreateFieldIndexCollection {
@@ -124,6 +129,21 @@ async fn create_with_alias(
     let request = &CreateAlias { collection_name: name, alias_name: alias.to_owned() };
     let create = |client: qdrant_client::Qdrant| async move { client.create_alias(request.clone()).await };
     nodes.call("creating the index", Call::Change, create).await?;
+    Ok(())
+}
+
+/// Lets the server keep [`SEGMENTS`] segments.
+async fn limit_merges(nodes: &Nodes, name: &str) -> Result<(), EngineError> {
+    let request = &UpdateCollection {
+        collection_name: name.to_owned(),
+        optimizers_config: Some(OptimizersConfigDiff {
+            default_segment_number: Some(SEGMENTS),
+            ..OptimizersConfigDiff::default()
+        }),
+        ..UpdateCollection::default()
+    };
+    let update = |client: qdrant_client::Qdrant| async move { client.update_collection(request.clone()).await };
+    nodes.call("creating the index", Call::Change, update).await?;
     Ok(())
 }
 
