@@ -69,9 +69,9 @@ pub async fn create_index(nodes: &Nodes, options: &QdrantOptions, alias: &str) -
         ..CreateCollection::default()
     };
     let name = data(alias);
-    create(nodes, options, &name, collection.clone()).await?;
+    create(nodes, options, &name, collection).await?;
     limit_merges(nodes, &name).await?;
-    create_with_alias(nodes, options, alias, collection, indexes().chain(indexes_of_terms())).await
+    complete(nodes, alias, name, indexes().chain(indexes_of_terms())).await
 }
 
 /// Creates a collection for vectors of this number of components, or completes it.
@@ -94,7 +94,9 @@ pub async fn create_for_vectors(
         vectors_config: Some(VectorsConfig { config: Some(Config::Params(passages)) }),
         ..CreateCollection::default()
     };
-    create_with_alias(nodes, options, alias, collection, indexes()).await
+    let name = data(alias);
+    create(nodes, options, &name, collection).await?;
+    complete(nodes, alias, name, indexes()).await
 }
 
 /// Creates a collection of payloads without vectors, unless it exists.
@@ -102,15 +104,13 @@ pub async fn create_of_payloads(nodes: &Nodes, options: &QdrantOptions, name: &s
     create(nodes, options, name, CreateCollection::default()).await
 }
 
-async fn create_with_alias(
+/// Gives a collection its payload indexes, and then its alias.
+async fn complete(
     nodes: &Nodes,
-    options: &QdrantOptions,
     alias: &str,
-    collection: CreateCollection,
+    name: String,
     indexes: impl Iterator<Item = (&'static str, FieldType, IndexParams)>,
 ) -> Result<(), EngineError> {
-    let name = data(alias);
-    create(nodes, options, &name, collection).await?;
     for (field, kind, params) in indexes {
         let request = &CreateFieldIndexCollection {
             collection_name: name.clone(),
