@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 pub struct Cooldown(Mutex<Option<Instant>>);
 
 impl Cooldown {
+    /// Starts a period of this length, unless the current one ends later.
     pub fn start(&self, length: Duration) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_add(length);
+        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *until = (*until).max(Instant::now().checked_add(length));
     }
 
     pub fn is_active(&self) -> bool {
@@ -18,5 +20,20 @@ impl Cooldown {
     pub fn remaining(&self) -> Option<Duration> {
         let until = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
         until.checked_duration_since(Instant::now()).filter(|remaining| !remaining.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shorter_period_does_not_end_a_longer_one() {
+        let cooldown = Cooldown::default();
+        assert!(!cooldown.is_active());
+        cooldown.start(Duration::from_mins(1));
+        cooldown.start(Duration::ZERO);
+        cooldown.start(Duration::from_secs(1));
+        assert!(cooldown.remaining() > Some(Duration::from_secs(50)));
     }
 }

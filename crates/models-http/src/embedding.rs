@@ -152,7 +152,8 @@ impl HttpEmbedder {
     async fn with_retries(&self, batch: &[String], deadline: Instant) -> Result<Vec<Vec<f32>>, ModelError> {
         let mut retries = Retries::new(self.retry_delay);
         loop {
-            if let Some(pause) = self.rate_limited.remaining() {
+            // Another request may extend the pause meanwhile.
+            while let Some(pause) = self.rate_limited.remaining() {
                 if Instant::now() + pause >= deadline {
                     return Err(ModelError::CoolingDown);
                 }
@@ -170,9 +171,25 @@ impl HttpEmbedder {
         }
     }
 
-    /// Makes one attempt. Texts that the endpoint finds too long are shortened, since servers other than TEI, Cohere and Jina do not
-    /// cut them to the model's limit of tokens.
+    /// Makes one attempt. A batch that the endpoint finds too long is divided: a text has the same vector beside any others.
     async fn request(&self, kind: TextKind, batch: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        let mut vectors = Vec::with_capacity(batch.len());
+        let mut parts = vec![batch];
+        while let Some(part) = parts.pop() {
+            match self.request_part(kind, part).await? {
+                Some(embedded) => vectors.extend(embedded),
+                None => {
+                    let (first, second) = part.split_at(part.len() / 2);
+                    parts.extend([second, first]);
+                }
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// Requests the vectors of some texts; `None` if one of several is too long. A single one is shortened, since servers other than
+    /// TEI, Cohere and Jina do not cut texts to the model's limit of tokens.
+    async fn request_part(&self, kind: TextKind, batch: &[String]) -> Result<Option<Vec<Vec<f32>>>, Failure> {
         let prefix = match kind {
             TextKind::Query => &self.query_prefix,
             TextKind::Document => &self.document_prefix,
@@ -184,9 +201,10 @@ impl HttpEmbedder {
             let reply = self.endpoint.post(body, self.dimensions.max_response(&texts)).await?;
             if reply.status == 200 {
                 let vectors = self.dialect.read(&reply.body)?;
-                return Ok(self.dimensions.check(vectors, texts.len())?);
+                return Ok(Some(self.dimensions.check(vectors, texts.len())?));
             }
             match texts::shorter(&texts) {
+                Some(_) if is_too_long(&reply) && batch.len() > 1 => return Ok(None),
                 Some(shorter) if is_too_long(&reply) => max_chars = shorter,
                 Some(_) | None => {
                     return Err(Failure { error: ModelError::Status(reply.status), retry_after: reply.retry_after });

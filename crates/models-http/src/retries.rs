@@ -38,7 +38,9 @@ impl Retries {
         let delay = self.delay.min(MAX_DELAY);
         self.delay = delay * 2;
         // Jitter, so that clients that failed together do not return together.
-        Some(failure.retry_after.unwrap_or_else(|| delay.mul_f64(rand::random_range(0.5..1.0))))
+        let own = delay.mul_f64(rand::random_range(0.5..1.0));
+        // An endpoint may ask for no delay at all.
+        Some(failure.retry_after.map_or(own, |asked| asked.max(own)))
     }
 }
 
@@ -79,5 +81,7 @@ mod tests {
         assert_eq!(delay(ModelError::Status(429)), Some(Duration::ZERO));
         let asked = Failure { error: ModelError::Status(429), retry_after: Some(Duration::from_secs(9)) };
         assert_eq!(Retries::new(Duration::ZERO).delay_after(&asked), Some(Duration::from_secs(9)));
+        let at_once = Failure { error: ModelError::Status(429), retry_after: Some(Duration::ZERO) };
+        assert!(Retries::new(Duration::from_secs(1)).delay_after(&at_once) >= Some(Duration::from_millis(500)));
     }
 }

@@ -150,8 +150,16 @@ async fn texts_beyond_the_limit_of_tokens_are_shortened() {
         same(request)
     });
     let embedder = embedder(&endpoint);
-    embedder.embed(TextKind::Document, &["a".repeat(2_000), "b".to_owned()]).await.expect("vectors");
-    assert_eq!(endpoint.received().len(), 3);
+    let texts = ["a".repeat(2_000), "b".repeat(512), "c".to_owned()];
+    assert_eq!(embedder.embed(TextKind::Document, &texts).await.expect("vectors").len(), 3);
+    let sent = endpoint.received().into_iter().map(|request| {
+        let body = request.json();
+        let texts = body["input"].as_array().expect("a list").iter().filter_map(Value::as_str);
+        texts.map(str::len).collect::<Vec<_>>()
+    });
+    // The others are sent whole.
+    let expected: [&[usize]; 5] = [&[2_000, 512, 1], &[2_000], &[1_000], &[500], &[512, 1]];
+    assert_eq!(sent.collect::<Vec<_>>(), expected);
     // A rejection for another reason is final.
     let refusing = Endpoint::start(|_, _| Reply::json(400, &json!({"error": "unknown model"})));
     let outcome = self::embedder(&refusing).embed(TextKind::Document, &["a".repeat(2_000)]).await;
