@@ -7,6 +7,9 @@ use multiversion::multiversion;
 /// Number of components of a block: one word of a sketch.
 const BLOCK: usize = 64;
 
+/// Factor by which a rotation lengthens vectors: the square root of the block's length in each round.
+pub const SCALE: f32 = BLOCK as f32;
+
 /// Rotation of vectors with a certain number of components, the same in every process.
 pub struct Rotation {
     /// Signs of both rounds.
@@ -22,7 +25,7 @@ impl Rotation {
         Self { signs, scratch: vec![0.0; length] }
     }
 
-    /// Rotates a vector, padded with zeros to whole blocks. Lengths grow by a constant factor.
+    /// Rotates a vector, padded with zeros to whole blocks, and lengthens it by [`SCALE`].
     pub fn rotate(&mut self, values: &mut [f32]) {
         rotate(values, &self.signs, &mut self.scratch);
     }
@@ -88,6 +91,7 @@ mod tests {
             let factor = product(&rotated_a, &rotated_a) / product(&a, &a);
             let (expected, found) = (product(&a, &b), product(&rotated_a, &rotated_b) / factor);
             assert!((found / expected - 1.0).abs() < 1e-3, "{found} for {expected}");
+            assert!((factor.sqrt() / SCALE - 1.0).abs() < 1e-3, "{factor}");
             let largest = rotated_a.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
             let length = product(&rotated_a, &rotated_a).sqrt();
             assert!(largest < 0.5 * length || dimensions < 64, "{largest} of {length}");

@@ -1,5 +1,6 @@
-//! Selection of candidates by the distance of their sketches to that of the query.
+//! Selection of candidates by their sketches and that of the query.
 
+use super::sketches::QuerySketch;
 use super::{LargeSegment, Threads, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
@@ -14,6 +15,7 @@ const PASSAGES: usize = 4;
 /// Vector that may be among the nearest.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Candidate {
+    /// Distance that is expected from the sketch.
     distance: u16,
     pub segment: usize,
     pub position: usize,
@@ -26,7 +28,7 @@ pub fn nearest(
     limit: usize,
     threads: &Threads,
 ) -> tantivy::Result<Vec<Candidate>> {
-    let queries: Vec<Vec<u64>> = segments.iter().map(|segment| segment.sketches.sketch(query)).collect();
+    let queries: Vec<QuerySketch> = segments.iter().map(|segment| segment.sketches.query(query)).collect();
     let total: usize = segments.iter().map(|segment| segment.sketches.len()).sum();
     // Scans a share of the vectors of all segments, numbered one after the other.
     let scan = |part: usize, parts: usize| {
@@ -54,7 +56,7 @@ pub fn nearest(
 fn scan_range(
     segment: &LargeSegment,
     number: usize,
-    query: &[u64],
+    query: &QuerySketch,
     range: std::ops::Range<usize>,
     collector: &mut Collector,
 ) {
@@ -64,9 +66,12 @@ fn scan_range(
     while start < range.end {
         let end = sketches.document_start(range.end.min(start + CHUNK)).min(range.end);
         distances.resize(end - start, 0);
-        kernels::distances(&sketches.bits[start * query.len()..end * query.len()], query, &mut distances);
+        let words = query.bits.len();
+        kernels::distances(&sketches.bits[start * words..end * words], &query.bits, &mut distances);
         let mut next = 0;
-        while let Some(found) = kernels::first_within(&distances[next..], collector.needed()) {
+        while let Some(needed) = query.bits_within(collector.needed())
+            && let Some(found) = kernels::first_within(&distances[next..], needed)
+        {
             let at = next + found;
             let doc = sketches.docs[start + at];
             let passages = of_document(&sketches.docs[start..end], at);
@@ -74,7 +79,8 @@ fn scan_range(
             if !segment.filter.admits(doc) {
                 continue;
             }
-            let candidate = |at: usize| Candidate { distance: distances[at], segment: number, position: start + at };
+            let distance = |at: usize| query.expected(distances[at]);
+            let candidate = |at: usize| Candidate { distance: distance(at), segment: number, position: start + at };
             if passages.len() == 1 {
                 collector.offer(candidate(at));
             } else {

@@ -5,10 +5,32 @@ use tantivy::{DocId, SegmentReader};
 
 use super::columns::{CodeBuffer, VectorColumns};
 use super::parallel;
-use super::rotation::Rotation;
+use super::rotation::{Rotation, SCALE};
 
 /// Maximum number of vectors from which the mean is computed.
 const MEAN_SAMPLE: usize = 10_000;
+
+/// Sketch of a query, by the mean of a segment.
+pub struct QuerySketch {
+    pub bits: Vec<u64>,
+    /// Expected distance of a vector in `0..=u16::MAX`, half of one minus the cosine, by the number of bits in which its sketch
+    /// differs. In ascending order.
+    expected: Vec<u16>,
+}
+
+impl QuerySketch {
+    /// Returns the expected distance of a vector whose sketch differs in this number of bits. Those of all segments are comparable:
+    /// the numbers of bits are not, since the mean that the bits are relative to belongs to a segment.
+    pub fn expected(&self, bits: u16) -> u16 {
+        self.expected.get(usize::from(bits)).copied().unwrap_or(u16::MAX)
+    }
+
+    /// Returns the largest number of bits with at most this expected distance; `None` if all vectors are further.
+    pub fn bits_within(&self, expected: u16) -> Option<u16> {
+        let within = self.expected.partition_point(|at| *at <= expected).checked_sub(1)?;
+        u16::try_from(within).ok()
+    }
+}
 
 /// Sketches of all vectors of one kind in a segment, in the order of documents.
 pub struct Sketches {
@@ -56,11 +78,28 @@ impl Sketches {
         Ok(Self { kind, mean, docs, rows, bits })
     }
 
-    /// Returns the sketch of another vector.
-    pub fn sketch(&self, codes: &[i8]) -> Vec<u64> {
+    /// Returns the sketch of a query.
+    ///
+    /// The share of differing bits tells the angle between two vectors as seen from the mean (Charikar, STOC 2002). With it, the lengths
+    /// of both from there, and the product of the query with the mean, their product is expected.
+    pub fn query(&self, codes: &[i8]) -> QuerySketch {
+        let mut sketcher = Sketcher::new(self.kind);
         let mut bits = Vec::new();
-        Sketcher::new(self.kind).sketch(codes, &self.mean, &mut bits);
-        bits
+        sketcher.sketch(codes, &self.mean, &mut bits);
+        let length = length(codes);
+        let unit = || sketcher.values.iter().map(|value| value / (length * SCALE));
+        let mean = || self.mean.iter().map(|mean| mean / SCALE);
+        let product: f32 = unit().zip(mean()).map(|(value, mean)| value * mean).sum();
+        let from_mean = unit().zip(mean()).map(|(value, mean)| (value - mean).powi(2)).sum::<f32>().sqrt();
+        // Mean square of the distance of unit vectors from their mean.
+        let spread = (1.0 - mean().map(|mean| mean.powi(2)).sum::<f32>()).max(0.0).sqrt();
+        let count = 64 * bits.len();
+        let cosine = |differing: usize| {
+            let angle = std::f32::consts::PI * differing as f32 / count as f32;
+            product + from_mean * spread * angle.cos()
+        };
+        let distance = |cosine: f32| ((1.0 - cosine) / 2.0 * f32::from(u16::MAX)) as u16;
+        QuerySketch { bits, expected: (0..=count).map(|differing| distance(cosine(differing))).collect() }
     }
 
     pub fn len(&self) -> usize {

@@ -10,12 +10,21 @@ use crate::{count, open};
 const SPACE: VectorSpace = VectorSpace(7);
 const DIMENSIONS: u32 = 96;
 
+/// Returns a number in `0..1`.
+fn random(seed: u32, at: u32) -> f32 {
+    let hash = (seed.wrapping_mul(0x9e37_79b9) ^ at.wrapping_mul(0x85eb_ca6b)).wrapping_mul(0xc2b2_ae35);
+    ((hash ^ (hash >> 15)).wrapping_mul(0x27d4_eb2f) >> 8) as f32 / (1 << 24) as f32
+}
+
+/// Returns a unit vector in a random direction.
+fn direction(seed: u32) -> Vec<f32> {
+    let components: Vec<f32> = (0..DIMENSIONS).map(|at| random(seed, at) - 0.5).collect();
+    let length = components.iter().map(|component| component * component).sum::<f32>().sqrt();
+    components.into_iter().map(|component| component / length).collect()
+}
+
 /// Returns a vector of one of ten clusters, none of whose components is negative.
 fn vector(seed: u32) -> QuantizedVector {
-    let random = |seed: u32, at: u32| {
-        let hash = (seed.wrapping_mul(0x9e37_79b9) ^ at.wrapping_mul(0x85eb_ca6b)).wrapping_mul(0xc2b2_ae35);
-        ((hash ^ (hash >> 15)).wrapping_mul(0x27d4_eb2f) >> 8) as f32 / (1 << 24) as f32
-    };
     let components = (0..DIMENSIONS).map(|at| random(seed % 10, at) + 0.5 * random(1_000 + seed, at));
     QuantizedVector::quantize(&components.collect::<Vec<_>>()).expect("a vector")
 }
@@ -129,4 +138,48 @@ async fn hits_do_not_depend_on_the_number_of_threads() {
     }
     assert_eq!(hits[0].len(), 50);
     assert!(hits.iter().all(|other| *other == hits[0]));
+}
+
+#[tokio::test]
+async fn nearest_of_a_narrow_segment_are_found_beside_a_broad_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    let exact = MemoryEngine::default();
+    // Returns a weighted sum of directions, given by their seeds.
+    let mixed = |parts: &[(u32, f32)]| {
+        let directions = parts.iter().map(|(seed, weight)| (direction(*seed), *weight));
+        let sum = directions.fold(vec![0.0; DIMENSIONS as usize], |sum: Vec<f32>, (direction, weight)| {
+            sum.into_iter().zip(direction).map(|(sum, component)| sum + weight * component).collect()
+        });
+        QuantizedVector::quantize(&sum).expect("a vector")
+    };
+    let (subject, others) = (1, 2);
+    let near = |number: u32| mixed(&[(subject, 0.9), (number, 0.44)]);
+    let broad = |number: u32| match number % 3 {
+        0 => mixed(&[(subject, 0.75), (number, 0.66)]),
+        _ => mixed(&[(others, 0.7), (number, 0.7)]),
+    };
+    let document = |number: u32, vector: QuantizedVector| {
+        Change::Put(Box::new(IndexDocument {
+            vectors: Some(DocumentVectors { space: SPACE, passages: vec![vector] }),
+            ..IndexDocument::new(DocId(Uuid::from_u128(u128::from(number))), Collection::Web)
+        }))
+    };
+    let segments: [Vec<Change>; 2] = [
+        (10_000..14_500).map(|number| document(number, broad(number))).collect(),
+        (20_000..21_200).map(|number| document(number, near(number))).collect(),
+    ];
+    for changes in segments {
+        engine.apply(IndexName::Web, changes.clone()).await.expect("changes");
+        exact.apply(IndexName::Web, changes).await.expect("changes");
+    }
+    let (mut found, mut total) = (0, 0);
+    for number in 30_000..30_010 {
+        let request = SemanticRequest { vector: near(number), ..nearest(0, Filters::default()) };
+        let hits = engine.semantic(&request).await.expect("hits");
+        let expected = exact.semantic(&request).await.expect("hits");
+        total += expected.len();
+        found += expected.iter().filter(|hit| hits.iter().any(|other| other.doc_id == hit.doc_id)).count();
+    }
+    assert!(found as f64 >= 0.98 * total as f64, "{found} of {total}");
 }
