@@ -14,6 +14,7 @@ use meilisearch_sdk::settings::{
 use meilisearch_sdk::task_info::TaskInfo;
 use meilisearch_sdk::tasks::Task;
 use model::IndexName;
+use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::document::attribute;
 use crate::error::from_client;
@@ -21,9 +22,14 @@ use crate::transport::Transport;
 
 /// Version of the storage format, part of the index name. A new version creates new indexes beside the old ones.
 const VERSION: u32 = 2;
+const _: () = assert!(ANALYSIS_VERSION == 1, "other terms belong into an index of another version");
 
 /// Maximum number of distinct lengths or languages that are counted.
 const MAX_FACET_VALUES: usize = 2_000;
+
+/// Time after which the server would end a search and return other documents instead of its matches, without a sign. Callers have
+/// given up by then.
+const SEARCH_CUTOFF_MS: u64 = 60_000;
 
 /// Timeout for a task on the server. The caller retries the operation.
 const TASK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
@@ -74,6 +80,16 @@ pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineE
     create_with(client, uid, &settings()).await
 }
 
+/// Gives an index of an earlier version the settings that it lacks. The server applies them later.
+pub async fn complete_settings(client: &Client<Transport>, uid: &str) -> Result<(), EngineError> {
+    let index = client.index(uid);
+    let failed = |error| from_client("reading the settings of the index", error);
+    if index.get_search_cutoff_ms().await.map_err(failed)?.is_none() {
+        index.set_search_cutoff_ms(Some(SEARCH_CUTOFF_MS)).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
 /// Creates an index of vectors with this number of components.
 pub async fn create_for_vectors(client: &Client<Transport>, uid: &str, dimensions: usize) -> Result<(), EngineError> {
     let embedder =
@@ -84,6 +100,7 @@ pub async fn create_for_vectors(client: &Client<Transport>, uid: &str, dimension
         filterable_attributes: Some(attribute::FILTERED.map(FilterableAttribute::from).into()),
         pagination: Some(PaginationSetting { max_total_hits: u32::MAX as usize }),
         embedders: Some(HashMap::from([(attribute::EMBEDDER.to_owned(), embedder)])),
+        search_cutoff_ms: Some(SEARCH_CUTOFF_MS),
         ..Settings::default()
     };
     create_with(client, uid, &settings).await
@@ -121,6 +138,7 @@ fn settings() -> Settings {
         // Unlimited, since the number of matches is the document frequency.
         pagination: Some(PaginationSetting { max_total_hits: u32::MAX as usize }),
         faceting: Some(FacetingSettings { max_values_per_facet: MAX_FACET_VALUES, sort_facet_values_by: None }),
+        search_cutoff_ms: Some(SEARCH_CUTOFF_MS),
         ..Settings::default()
     }
 }

@@ -202,13 +202,12 @@ impl SearchEngine for MeilisearchEngine {
     }
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
-        let mut missing = Vec::new();
-        for name in IndexName::ALL.iter().copied() {
-            if !index::exists(&self.client, &self.index(name).uid).await? {
-                missing.push(name);
-            }
+        let existing = index::list(&self.client).await?;
+        let own = |name: IndexName| self.index(name).uid.as_str();
+        for uid in existing.iter().filter(|uid| IndexName::ALL.iter().any(|name| uid.starts_with(own(*name)))) {
+            index::complete_settings(&self.client, uid).await?;
         }
-        Ok(missing)
+        Ok(IndexName::ALL.iter().copied().filter(|name| !existing.iter().any(|uid| uid == own(*name))).collect())
     }
 
     async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {

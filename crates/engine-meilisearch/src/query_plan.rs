@@ -45,8 +45,8 @@ impl Stems {
     pub fn of(request: &FirstStageRequest, languages: &[Language]) -> Self {
         let searched = all_stems(request, languages);
         let reranked = FirstStageRequest { texts: request.rerank_text.iter().cloned().collect(), ..request.clone() };
-        let mut only_counted = all_stems(&reranked, languages);
-        only_counted.retain(|stem| !searched.contains(stem));
+        let known: HashSet<&String> = searched.iter().collect();
+        let only_counted = all_stems(&reranked, languages).into_iter().filter(|stem| !known.contains(stem)).collect();
         let mut stems = Self { searched, only_counted };
         if stems.all().count() > MAX_COUNTED {
             // A stable sort, so that equal requests have equal plans.

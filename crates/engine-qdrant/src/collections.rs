@@ -13,6 +13,7 @@ use qdrant_client::qdrant::{
     SparseIndexConfig, SparseVectorConfig, SparseVectorParams, TextIndexParamsBuilder, TokenizerType, UpdateCollection,
     UuidIndexParams, VectorParams, VectorsConfig,
 };
+use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::document::{TERMS, field};
 use crate::nodes::{Call, Nodes};
@@ -20,6 +21,7 @@ use crate::{QdrantOptions, response};
 
 /// Version of the storage format, part of the names. A new version creates new collections beside the old ones.
 const VERSION: u32 = 1;
+const _: () = assert!(ANALYSIS_VERSION == 1, "other terms belong into an index of another version");
 
 /// Number of segments that the server merges the terms of a node's shard into: its own choice for many cores.
 ///

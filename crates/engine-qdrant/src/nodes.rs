@@ -15,8 +15,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Time after which a read is sent to a second node, and to a third one after the same time.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// Time for which calls avoid a node that failed.
+/// Time for which calls avoid a node that failed, or that was silent while another one answered a read.
 const PAUSE: Duration = Duration::from_secs(5);
+/// Time for which calls avoid a node that did not answer at all. The next change would wait for it as long.
+const SILENCE_PAUSE: Duration = Duration::from_secs(60);
 /// Connections to a node.
 const CONNECTIONS: usize = 4;
 
@@ -37,17 +39,23 @@ pub struct Nodes {
 
 struct Node {
     client: Qdrant,
-    failed_at: Mutex<Option<Instant>>,
+    avoided_until: Mutex<Option<Instant>>,
 }
 
 impl Node {
     fn is_avoided(&self) -> bool {
-        let failed_at = *self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
-        failed_at.is_some_and(|at| at.elapsed() < PAUSE)
+        let until = *self.avoided_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| Instant::now() < until)
     }
 
-    fn set_failed(&self, failed: bool) {
-        *self.failed_at.lock().unwrap_or_else(PoisonError::into_inner) = failed.then(Instant::now);
+    /// Avoids the node for this time, unless it is avoided for longer already.
+    fn avoid(&self, pause: Duration) {
+        let mut until = self.avoided_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *until = (*until).max(Some(Instant::now() + pause));
+    }
+
+    fn set_ready(&self) {
+        *self.avoided_until.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -66,7 +74,7 @@ impl Nodes {
                 .skip_compatibility_check();
             config.set_pool_size(CONNECTIONS);
             config.api_key = api_key.map(str::to_owned);
-            Ok(Node { client: config.build()?, failed_at: Mutex::default() })
+            Ok(Node { client: config.build()?, avoided_until: Mutex::default() })
         });
         Ok(Self { nodes: nodes.collect::<Result<_, QdrantError>>()?, next: AtomicUsize::default() })
     }
@@ -111,23 +119,23 @@ impl Nodes {
             match response {
                 Ok(Ok(response)) => {
                     // Those called before did not answer in time.
-                    called
-                        .iter()
-                        .take_while(|called| !std::ptr::eq(**called, node))
-                        .for_each(|node| node.set_failed(true));
-                    node.set_failed(false);
+                    called.iter().take_while(|called| !std::ptr::eq(**called, node)).for_each(|node| node.avoid(PAUSE));
+                    node.set_ready();
                     return Ok(response);
                 }
                 Ok(Err(error)) if !is_of_the_node(&error) => return Err(from_client(action, error)),
-                Ok(Err(error)) => last = from_client(action, error),
+                Ok(Err(error)) => {
+                    node.avoid(PAUSE);
+                    last = from_client(action, error);
+                }
                 Err(_) => {
+                    node.avoid(SILENCE_PAUSE);
                     last = unavailable(format!("{action} failed: no response within {TIMEOUT:?}"));
                     if kind == Call::Change {
                         return Err(last);
                     }
                 }
             }
-            node.set_failed(true);
         }
     }
 

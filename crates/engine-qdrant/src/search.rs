@@ -45,7 +45,7 @@ pub async fn search(
 ) -> Result<Matches, EngineError> {
     let stems: BTreeSet<&str> =
         terms.texts.iter().flatten().flat_map(|term| &term.variants).map(String::as_str).collect();
-    if terms.match_nothing() || stems.is_empty() {
+    if terms.match_nothing() || terms.phrases.is_none() && stems.is_empty() {
         return Ok(Matches { hits: Vec::new(), total: 0, unknown_values: UnknownValues::default() });
     }
     let matching = match &terms.phrases {
@@ -58,8 +58,12 @@ pub async fn search(
     }
     let limit = request.limit.saturating_add(SPARE);
     let texts = terms.texts.iter().filter(|text| !text.is_empty());
-    let queries: Vec<QueryPoints> =
+    let mut queries: Vec<QueryPoints> =
         texts.map(|text| query(collection, text, terms, scope, &conditions, limit)).collect();
+    if terms.phrases.is_some() {
+        // A document in a language that the phrase was not analyzed in may have none of its stems.
+        queries.push(points(collection, &conditions, limit));
+    }
     let frequencies = || stems.iter().filter_map(|stem| terms.document_frequency.get(*stem).copied());
     let expected = frequencies().sum::<u64>();
     let counted = async {
@@ -112,9 +116,16 @@ fn query(
     }
     let (indices, values): (Vec<u32>, Vec<f32>) = weights.into_iter().unzip();
     QueryPoints {
-        collection_name: collection.to_owned(),
         query: Some(Query::new_nearest(VectorInput::new_sparse(indices, values))),
         using: Some(TERMS.to_owned()),
+        ..points(collection, conditions, limit)
+    }
+}
+
+/// Returns the query for documents that meet the conditions, in the order of their ids, with a score of 0.
+fn points(collection: &str, conditions: &[Condition], limit: usize) -> QueryPoints {
+    QueryPoints {
+        collection_name: collection.to_owned(),
         filter: Some(Filter::must(conditions.iter().cloned())),
         limit: Some(limit as u64),
         ..QueryPoints::default()
