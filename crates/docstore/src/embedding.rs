@@ -25,6 +25,8 @@ impl CaptureVectors {
 #[derive(Clone, Debug)]
 pub struct NewVectors {
     pub doc_id: DocId,
+    /// Title that was embedded with the passages.
+    pub title: Option<String>,
     pub capture_id: CaptureId,
     /// Digest of the content of the capture.
     pub content_digest: String,

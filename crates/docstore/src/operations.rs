@@ -520,7 +520,7 @@ operations! {
     write embedding_queue::claim_embedding_jobs(owner: String, after: Option<OrganizationId>, now: Timestamp, lease_expires_at: Timestamp, limit: i64) -> Vec<EmbeddingJob>;
     /// Extends the leases of an owner.
     relaxed embedding_queue::extend_embedding_leases(owner: String, lease_expires_at: Timestamp) -> ();
-    /// Releases the jobs of an owner that stops, or that cannot reach the model.
+    /// Releases the jobs of an owner that a round did not reach.
     write embedding_queue::release_embedding_jobs(owner: String, now: Timestamp) -> ();
     /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed.
     write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> ();

@@ -12,6 +12,7 @@ pub mod run;
 pub mod scripted;
 pub mod supervisor;
 pub mod terms;
+mod turns;
 
 pub use embed::EmbeddingWorker;
 pub use feeder::{Feeder, Ownership};

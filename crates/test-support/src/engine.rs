@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ pub struct TestEngine {
     held: watch::Sender<Held>,
     arrived: watch::Sender<usize>,
     requests: Mutex<Vec<FirstStageRequest>>,
+    matches_words_apart: AtomicBool,
 }
 
 /// Searches that wait.
@@ -60,6 +62,11 @@ impl TestEngine {
         self.held.send_replace(Held::None);
     }
 
+    /// From now on phrases match documents that contain any of their words, as by collisions in an index of pairs of words.
+    pub fn match_words_apart(&self) {
+        self.matches_words_apart.store(true, Ordering::Relaxed);
+    }
+
     /// Returns once `count` searches have reached the engine, counted from its start.
     pub async fn reached(&self, count: usize) {
         self.arrived.subscribe().wait_for(|arrived| *arrived >= count).await.unwrap();
@@ -89,7 +96,8 @@ impl SearchEngine for TestEngine {
         let index = request.collection.index();
         let _ = self.held.subscribe().wait_for(|held| *held != Held::All && *held != Held::Index(index)).await;
         self.check()?;
-        self.inner.first_stage(request).await
+        let exact_phrase = request.exact_phrase && !self.matches_words_apart.load(Ordering::Relaxed);
+        self.inner.first_stage(&FirstStageRequest { exact_phrase, ..request.clone() }).await
     }
 
     fn verifies_phrases(&self) -> bool {

@@ -28,10 +28,9 @@ struct Place {
 }
 
 impl App {
-    /// Drops documents without any of the searched phrases. Beyond its beginning, a long content is read only where a
-    /// phrase may be, in the order of `hits` and as far as the
-    /// limit of bytes allows. If that is not enough to decide, the
-    /// document stays if the engine verifies phrases.
+    /// Drops documents without any of the searched phrases. Beyond its beginning, a long content is read only where a phrase may be, in
+    /// the order of `hits` and as far as the limit of bytes allows. If that is not enough to decide, the document stays if the engine
+    /// verifies phrases.
     pub(super) async fn keep_exact(
         &self,
         search: &Search<'_>,

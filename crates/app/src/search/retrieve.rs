@@ -22,14 +22,44 @@ use crate::content_budget::steps;
 use crate::error::Result;
 use crate::{App, Error};
 
+/// Maximum number of documents of an engine that are checked for an exact match.
+const MAX_CHECKED: usize = 1_000;
+
+/// Factor by which more documents are checked if too few of them match.
+const DEEPER: usize = 5;
+
 impl App {
     /// Returns the candidates of one collection.
+    ///
+    /// An engine that does not verify phrases finds documents that contain the words apart, and may list them first. Further ones are
+    /// checked until there are enough results.
     pub(super) async fn retrieve(
         &self,
         engine: &dyn SearchEngine,
         search: &Search<'_>,
         collection: Collection,
     ) -> Result<CandidateList> {
+        let request = search.request;
+        let may_list_others = request.exact_match && !engine.verifies_phrases();
+        let mut limit = engine.candidate_limit(request.max_results);
+        loop {
+            let (list, has_more) = self.retrieve_first(engine, search, collection, limit).await?;
+            let is_enough = list.candidates.len() >= request.max_results || limit >= MAX_CHECKED;
+            if is_enough || !has_more || !may_list_others || search.is_out_of_time() {
+                return Ok(list);
+            }
+            limit = (limit * DEEPER).min(MAX_CHECKED);
+        }
+    }
+
+    /// Returns the candidates among the first `limit` documents of the engine, and whether it may have more.
+    async fn retrieve_first(
+        &self,
+        engine: &dyn SearchEngine,
+        search: &Search<'_>,
+        collection: Collection,
+        limit: usize,
+    ) -> Result<(CandidateList, bool)> {
         let request = search.request;
         let policy = &request.source_policy;
         let base = FirstStageRequest {
@@ -38,7 +68,7 @@ impl App {
             exact_phrase: request.exact_match,
             rerank_text: Some(request.query.clone()),
             filters: filters(request, collection),
-            limit: engine.candidate_limit(request.max_results),
+            limit,
         };
         let admitted = || with_policy(&base, policy).filters;
         let (lexical, nearest) = futures_util::join!(
@@ -46,9 +76,10 @@ impl App {
             self.nearest(engine, search, &base, admitted),
         );
         let (mut answer, filtered) = lexical?;
+        let has_more = answer.hits.len() >= limit;
         nearest.extend(&mut answer.hits);
         let loading = self.load(engine, search, answer, collection, &nearest);
-        Ok(CandidateList { filtered, ..Stage::Load.try_measure(loading).await? })
+        Ok((CandidateList { filtered, ..Stage::Load.try_measure(loading).await? }, has_more))
     }
 
     /// Returns the documents with the words of the query, and the number of results that the source policy removed.

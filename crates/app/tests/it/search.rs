@@ -157,6 +157,21 @@ async fn exact_match_requires_the_phrase() {
 }
 
 #[tokio::test]
+async fn exact_match_is_found_behind_many_documents_with_the_words_apart() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.engine.match_words_apart();
+    let apart =
+        (0..300).map(|number| page(&format!("https://apart.example/{number}"), "Noir. Cafe cafe. Noir noir. Cafe."));
+    let body = format!("One cafe noir among {}.", "many other words ".repeat(50));
+    world.import(apart.chain([page("https://phrase.example/", &body)]).collect::<Vec<_>>()).await;
+    let exact = SearchRequest { exact_match: true, ..search("cafe noir") };
+    assert_eq!(urls(&found(&world, &tenant, exact).await), ["https://phrase.example/"]);
+    let limits: Vec<usize> = world.engine.requests().iter().map(|request| request.limit).collect();
+    assert_eq!(limits, [40, 200, 1_000]);
+}
+
+#[tokio::test]
 async fn exact_match_requires_a_phrase_of_the_texts_sent_to_the_index() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;

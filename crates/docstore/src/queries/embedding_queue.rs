@@ -12,7 +12,7 @@ use crate::types::Bind;
 /// Organizations, besides the web, that one claim serves.
 const ORGANIZATIONS_PER_CLAIM: usize = 8;
 
-/// Enqueues documents to be embedded, except deleted ones and those that are enqueued already.
+/// Enqueues documents to be embedded, except deleted ones. Those that wait after a rejection are due again: they may have changed.
 pub async fn enqueue_jobs(connection: &mut Conn, mut doc_ids: Vec<DocId>, now: Timestamp) -> Result<()> {
     // Sorted and deduplicated, so that transactions with the same documents cannot deadlock.
     doc_ids.sort_unstable();
@@ -33,6 +33,9 @@ pub async fn enqueue_jobs(connection: &mut Conn, mut doc_ids: Vec<DocId>, now: T
             lease_owner: None,
         };
         let rows: Vec<EmbeddingJob> = found.into_iter().map(job).collect();
+        let waiting = is_one_of!(jobs::doc_id, rows.iter().map(|job| job.doc_id));
+        let waiting = jobs::table.filter(waiting).filter(jobs::lease_owner.is_null()).filter(jobs::attempts.gt(0));
+        diesel::update(waiting).set((jobs::attempts.eq(0), jobs::not_before.eq(Bind(now)))).execute(connection).await?;
         insert_missing_rows!(connection, jobs::table, rows)?;
     }
     Ok(())

@@ -1,4 +1,3 @@
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use diesel::prelude::*;
@@ -100,8 +99,8 @@ pub async fn find_reusable_vectors(
     Ok(decoded(rows))
 }
 
-/// Document whose vectors are stored.
-type EmbeddedRow = (DocId, Option<OrganizationId>, Option<CaptureId>);
+/// Document whose vectors are stored: its id, owner, latest capture and title.
+type EmbeddedRow = (DocId, Option<OrganizationId>, Option<CaptureId>, Option<String>);
 
 pub async fn store_vectors(
     connection: &mut Conn,
@@ -112,24 +111,23 @@ pub async fn store_vectors(
 ) -> Result<()> {
     new.sort_unstable_by_key(|one| one.doc_id);
     let doc_ids = new.iter().map(|one| one.doc_id);
-    // Locked, so that no other capture takes the place of the embedded one meanwhile.
+    // Locked, so that no other capture or title takes the place of the embedded one meanwhile.
     let rows: Vec<EmbeddedRow> =
         lock_rows!(documents::table.filter(is_one_of!(documents::doc_id, doc_ids)).order(documents::doc_id).select((
             documents::doc_id,
             documents::organization_id,
-            documents::latest_capture_id
+            documents::latest_capture_id,
+            documents::title
         )))
         .load(connection)
         .await?;
-    let rows: HashMap<DocId, EmbeddedRow> = rows.into_iter().map(|row| (row.0, row)).collect();
+    let mut rows: HashMap<DocId, EmbeddedRow> = rows.into_iter().map(|row| (row.0, row)).collect();
     let mut ended: BTreeMap<Option<OrganizationId>, Vec<DocId>> = BTreeMap::new();
     for one in new {
-        let Some((doc_id, organization_id, Some(latest))) = rows.get(&one.doc_id).copied() else { continue };
-        let is_latest = latest == one.capture_id;
-        let progress = match one.progress {
-            EmbeddingProgress::Complete if !is_latest => EmbeddingProgress::Partial { attempts: 0, not_before: now },
-            progress => progress,
-        };
+        let Some((doc_id, organization_id, Some(latest), title)) = rows.remove(&one.doc_id) else { continue };
+        let is_latest = latest == one.capture_id && title == one.title;
+        let progress =
+            if is_latest { one.progress } else { EmbeddingProgress::Partial { attempts: 0, not_before: now } };
         insert_vectors(connection, &model, one, latest, progress == EmbeddingProgress::Complete, now).await?;
         match progress {
             EmbeddingProgress::Complete => ended.entry(organization_id).or_default().push(doc_id),
@@ -138,22 +136,30 @@ pub async fn store_vectors(
             }
         }
     }
-    let mut used: HashMap<IndexName, bool> = HashMap::new();
+    let indexes = indexes_with(connection, &model).await?;
     for (organization_id, doc_ids) in ended {
-        let index = organization_id.map_or(Collection::Web, Collection::Workspace).index();
-        let used = match used.entry(index) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => {
-                let model_of_index = index_models::find_index_model(connection, index).await?.model;
-                *unknown.insert(model_of_index.as_ref() == Some(&model))
-            }
-        };
-        if used {
+        let index = index_of(organization_id);
+        if indexes.contains(&index) {
             embedding_queue::drop_embedding_jobs(connection, doc_ids.clone()).await?;
             enqueue_documents_of(connection, index, organization_id, doc_ids, now).await?;
         }
     }
     Ok(())
+}
+
+/// Returns the indexes that use the vectors of a model.
+async fn indexes_with(connection: &mut Conn, model: &str) -> Result<Vec<IndexName>> {
+    let mut indexes = Vec::new();
+    for index in IndexName::ALL {
+        if index_models::find_index_model(connection, *index).await?.model.as_deref() == Some(model) {
+            indexes.push(*index);
+        }
+    }
+    Ok(indexes)
+}
+
+fn index_of(organization_id: Option<OrganizationId>) -> IndexName {
+    organization_id.map_or(Collection::Web, Collection::Workspace).index()
 }
 
 /// Stores vectors for the latest capture of the document. Incomplete ones never replace complete ones.
@@ -237,8 +243,13 @@ async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String
 pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<()> {
     // Locked, so that no change of a document is overlooked.
     let known = documents::table.filter(is_one_of!(documents::doc_id, doc_ids.clone())).order(documents::doc_id);
-    let _locked: Vec<DocId> = lock_rows!(known.select(documents::doc_id)).load(connection).await?;
-    let left: HashSet<DocId> = unembedded_of(connection, doc_ids.clone(), model).await?.into_iter().collect();
+    let known: Vec<(DocId, Option<OrganizationId>)> =
+        lock_rows!(known.select((documents::doc_id, documents::organization_id))).load(connection).await?;
+    let mut left: HashSet<DocId> =
+        unembedded_of(connection, doc_ids.clone(), model.clone()).await?.into_iter().collect();
+    // Another model may have been adopted meanwhile, whose vectors the document lacks.
+    let indexes = indexes_with(connection, &model).await?;
+    left.extend(known.into_iter().filter(|(_, owner)| !indexes.contains(&index_of(*owner))).map(|(doc_id, _)| doc_id));
     let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
     embedding_queue::drop_embedding_jobs(connection, settled).await
 }

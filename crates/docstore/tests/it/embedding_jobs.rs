@@ -12,6 +12,7 @@ on_both_backends!(
     leased_jobs_are_claimed_once,
     organizations_take_turns,
     postponed_job_waits,
+    job_of_a_changed_document_starts_again,
     change_of_the_model_enqueues_each_document_once,
     index_of_another_model_keeps_its_jobs,
     settled_jobs_end_unless_their_documents_changed,
@@ -109,6 +110,23 @@ async fn postponed_job_waits(db: Database) {
     assert_eq!(db.claim_embedding_jobs("x".to_owned(), None, at(50), at(60), 1).await.unwrap()[0].attempts, 2);
 }
 
+async fn job_of_a_changed_document_starts_again(db: Database) {
+    let new = pages(&db, 1).await.remove(0);
+    let doc_id = new.document.doc_id;
+    enqueue(&db, IndexName::Web, vec![doc_id]).await;
+    assert_eq!(claim(&db, "worker", None, 1).await, [doc_id]);
+    let progress = EmbeddingProgress::Partial { attempts: 2, not_before: at(50) };
+    db.store_vectors(MODEL.to_owned(), vec![vectors(&new, 1, progress)], "worker".to_owned(), NOW).await.unwrap();
+    assert_eq!(claim(&db, "worker", None, 1).await, []);
+    saved(&db, vec![page("https://example.com/0", "a changed page")]).await;
+    enqueue(&db, IndexName::Web, vec![doc_id]).await;
+    let jobs = db.claim_embedding_jobs("worker".to_owned(), None, NOW, at(10), 1).await.unwrap();
+    assert_eq!(jobs.iter().map(|job| (job.doc_id, job.attempts)).collect::<Vec<_>>(), [(doc_id, 0)]);
+    // One that is being embedded keeps its lease.
+    enqueue(&db, IndexName::Web, vec![doc_id]).await;
+    assert_eq!(claim(&db, "other", None, 1).await, []);
+}
+
 async fn change_of_the_model_enqueues_each_document_once(db: Database) {
     let pages = pages(&db, 5).await;
     let organization_id = new_organization(&db).await;
@@ -166,6 +184,11 @@ async fn settled_jobs_end_unless_their_documents_changed(db: Database) {
     let complete = pages[..2].iter().map(|new| vectors(new, 1, EmbeddingProgress::Complete)).collect();
     db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
     saved(&db, vec![page("https://example.com/1", "a changed page")]).await;
-    db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap();
+    let settle = async || db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap();
+    db.use_model(IndexName::Web, Some("another".to_owned())).await.unwrap();
+    settle().await;
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 3, "the other model has embedded none of them");
+    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    settle().await;
     assert_eq!(sorted(claim(&db, "worker", None, 10).await), sorted(ids[1..].to_vec()));
 }

@@ -13,6 +13,7 @@ on_both_backends!(
     new_title_calls_for_new_vectors,
     incomplete_vectors_do_not_replace_complete_ones,
     vectors_of_a_capture_that_was_replaced_meanwhile_serve_the_new_one,
+    vectors_with_a_title_that_changed_meanwhile_are_incomplete,
     damaged_vectors_are_skipped,
     only_the_owner_reuses_vectors,
     vectors_of_other_models_are_pruned,
@@ -31,6 +32,7 @@ pub fn vectors(new: &NewDocument, first: i8, progress: EmbeddingProgress) -> New
     };
     NewVectors {
         doc_id: new.document.doc_id,
+        title: new.document.title.clone(),
         capture_id: new.capture.capture_id,
         content_digest: new.capture.content_digest.clone(),
         passages: vec![passage(0), passage(3)],
@@ -185,6 +187,29 @@ async fn vectors_of_a_capture_that_was_replaced_meanwhile_serve_the_new_one(db: 
     assert_eq!(listed(&db, new.capture.capture_id).await.len(), 1);
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 0);
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), entries + 2);
+}
+
+async fn vectors_with_a_title_that_changed_meanwhile_are_incomplete(db: Database) {
+    let old = page("https://example.com/", "a page");
+    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    save(&db, &old).await;
+    enqueue(&db, IndexName::Web, vec![old.document.doc_id]).await;
+    let claim = async || db.claim_embedding_jobs("worker".to_owned(), None, NOW, at(9), 10).await.unwrap();
+    assert_eq!(claim().await.len(), 1);
+    let mut renamed = old.clone();
+    renamed.document.title = Some("New".to_owned());
+    save(&db, &renamed).await;
+    store(&db, MODEL, vectors(&old, 1, EmbeddingProgress::Partial { attempts: 2, not_before: at(50) })).await;
+    let left = claim().await;
+    assert_eq!(left.iter().map(|job| job.attempts).collect::<Vec<_>>(), [0], "a text of the new title may be accepted");
+    store(&db, MODEL, vectors(&old, 1, COMPLETE)).await;
+    assert_eq!(listed(&db, old.capture.capture_id).await, []);
+    assert_eq!(claim().await.len(), 1);
+    let mut renamed = vectors(&renamed, 2, COMPLETE);
+    renamed.capture_id = old.capture.capture_id;
+    store(&db, MODEL, renamed).await;
+    assert_eq!(listed(&db, old.capture.capture_id).await.len(), 1);
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 0);
 }
 
 async fn damaged_vectors_are_skipped(db: Database) {

@@ -14,7 +14,7 @@ const HARMLESS: &str = "text";
 /// Wait for a model that pauses after a failure, before it counts as unavailable.
 const COOLDOWN: Duration = Duration::from_millis(500);
 const COOLDOWNS: usize = 20;
-/// Number of late calls in a row after which the model is probed.
+/// Number of late calls since the last answer at which the model is probed.
 const PROBED: u32 = 2;
 
 /// Outcome of calls for some texts.
@@ -31,7 +31,7 @@ pub struct Called {
 pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -> Called {
     let mut vectors = Vec::with_capacity(texts.len());
     let mut parts: Vec<Range<usize>> = std::iter::once(0..texts.len()).collect();
-    let (mut late, mut passing) = (0, None);
+    let (mut late, mut temporary) = (0, None);
     while let Some(part) = parts.pop() {
         if part.len() > size.texts() {
             parts.extend(halves(&part));
@@ -63,23 +63,23 @@ pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -
                 late = 0;
                 vectors.extend(part.zip(embedded));
             }
-            Err(again) if is_passing(&error) || is_passing(&again) => {
-                // The model answers in between: the text ends its connections.
-                let is_fatal = [&error, &again].into_iter().all(|error| matches!(error, ModelError::Unreachable(_)));
+            Err(again) if is_temporary(&error) || is_temporary(&again) => {
+                // The model answers in between: the text ends its connections, or its process behind a proxy.
+                let is_fatal = is_lost(&error) && is_lost(&again);
                 if is_fatal && probe(embedder).await.is_ok() {
                     vectors.extend(part.map(|text| (text, None)));
                 } else {
-                    passing = Some(again);
+                    temporary = Some(again);
                 }
             }
             Err(_) => vectors.extend(part.map(|text| (text, None))),
         }
     }
-    Called { vectors, unavailable: passing }
+    Called { vectors, unavailable: temporary }
 }
 
 /// Returns true for failures that tell nothing about the text: the model is away or has too much to do.
-fn is_passing(error: &ModelError) -> bool {
+fn is_temporary(error: &ModelError) -> bool {
     match error {
         ModelError::CoolingDown | ModelError::Unreachable(_) | ModelError::Status(429 | 503) => true,
         ModelError::Timeout
@@ -88,6 +88,11 @@ fn is_passing(error: &ModelError) -> bool {
         | ModelError::Refused
         | ModelError::Empty { truncated: _ } => false,
     }
+}
+
+/// Returns true for failures of a model whose process may have ended. A proxy answers 503 for it.
+fn is_lost(error: &ModelError) -> bool {
+    matches!(error, ModelError::Unreachable(_) | ModelError::Status(503))
 }
 
 /// Divides a range of several texts. The first half comes last, to be the next one.
@@ -226,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn outage_rejects_no_text() {
         let away = || ModelError::Unreachable("the model is away".into());
-        for outage in [ModelError::CoolingDown, ModelError::Status(429), ModelError::Status(503)] {
+        for outage in [ModelError::CoolingDown, ModelError::Status(429)] {
             assert_eq!(embed_unlucky(away(), outage).await, (2, 0, true));
         }
         assert_eq!(embed_unlucky(ModelError::Status(429), ModelError::Status(500)).await, (2, 0, true), "by chance");
@@ -236,7 +241,11 @@ mod tests {
     #[tokio::test]
     async fn text_that_fails_twice_by_itself_is_rejected() {
         let dropped = || ModelError::Unreachable("the connection was closed".into());
-        assert_eq!(embed_unlucky(dropped(), dropped()).await, (2, 1, false), "others are answered meanwhile");
+        for lost in [dropped(), ModelError::Status(503)] {
+            assert_eq!(embed_unlucky(dropped(), lost).await, (2, 1, false), "others are answered meanwhile");
+        }
+        let unavailable = || ModelError::Status(503);
+        assert_eq!(embed_unlucky(unavailable(), unavailable()).await, (2, 1, false), "a proxy answers for the model");
         for second in [ModelError::Status(400), ModelError::Timeout, ModelError::InvalidResponse("none".to_owned())] {
             assert_eq!(embed_unlucky(ModelError::Status(400), second).await, (2, 1, false));
         }

@@ -10,6 +10,8 @@ use super::text::{MAX_PASSAGES, PassageText, TextDigest, passage_texts};
 /// Document whose latest capture is embedded.
 pub struct ToEmbed {
     pub doc_id: DocId,
+    /// Embedded with each text.
+    pub title: Option<String>,
     pub capture_id: CaptureId,
     pub owner: Option<OrganizationId>,
     pub content_digest: String,
@@ -20,7 +22,8 @@ pub struct ToEmbed {
     pub is_embedded: bool,
 }
 
-/// Loads the texts of a document. Known vectors with other than this number of components are ignored.
+/// Loads the texts of a document. Known vectors with other than this number of components are ignored; if it is not known, those of
+/// another length than the first one.
 pub async fn load(
     store: &Docstore,
     model: &str,
@@ -34,14 +37,16 @@ pub async fn load(
         let last = map.part_of_passage(passages.len().saturating_sub(1));
         content.push_str(&store.load_rest_to(capture_id, last).await?);
     }
-    let title = document.title;
+    let title = document.title.clone();
     let cutting = tokio::task::spawn_blocking(move || passage_texts(title.as_deref(), format, &content, &passages));
     let texts = cutting.await.map_err(|error| StoreError::Interrupted(Box::new(error)))?;
     let stored = store.find_reusable_vectors(capture_id, model.to_owned()).await?;
     let is_embedded = stored.iter().any(|vectors| vectors.capture_id == capture_id && vectors.complete);
-    let fits = |passage: &PassageVector| dimensions.is_none_or(|dimensions| passage.codes.len() == dimensions);
-    let stored = stored.into_iter().flat_map(|vectors| vectors.passages).filter(fits);
+    let stored: Vec<PassageVector> = stored.into_iter().flat_map(|vectors| vectors.passages).collect();
+    let dimensions = dimensions.or(stored.first().map(|passage| passage.codes.len()));
+    let stored = stored.into_iter().filter(|passage| Some(passage.codes.len()) == dimensions);
     let mut stored: HashMap<TextDigest, Box<[i8]>> = stored.map(|passage| (passage.digest, passage.codes)).collect();
     let known = texts.iter().filter_map(|text| stored.remove_entry(&text.digest)).collect();
-    Ok(ToEmbed { doc_id: document.doc_id, capture_id, owner, content_digest, texts, known, is_embedded })
+    let Document { doc_id, title, .. } = document;
+    Ok(ToEmbed { doc_id, title, capture_id, owner, content_digest, texts, known, is_embedded })
 }

@@ -85,7 +85,8 @@ impl Filler {
                     let Some(seconds) = pauses.next() else { return Err(error.into()) };
                     tokio::time::sleep(Duration::from_secs(seconds)).await;
                 }
-                None if is_stuck => break,
+                // Not even an attempt ended for these.
+                None if is_stuck => drop(page.drain(..round.reached.min(before).max(1))),
                 None => {}
             }
         }

@@ -25,6 +25,8 @@ pub use round::{EmbedError, register_metrics};
 use round::{Embedding, LEASE, Task};
 pub use text::MAX_PASSAGES;
 
+use crate::turns;
+
 /// Documents per round.
 const JOBS_PER_ROUND: i64 = 64;
 /// Documents enqueued at a time after a change of the model.
@@ -37,7 +39,7 @@ const MAX_BACKOFF: Duration = Duration::from_mins(1);
 /// Worker that embeds documents of all organizations. Several processes can run one each.
 pub struct EmbeddingWorker {
     embedding: Embedding,
-    /// Organization that had its turn last.
+    /// Owner of the last job that a round reached; `None` for the web.
     served: Mutex<Option<OrganizationId>>,
 }
 
@@ -113,17 +115,20 @@ impl EmbeddingWorker {
     }
 
     async fn embed_some(&self, model: String) -> Result<usize, EmbedError> {
-        let jobs = self.claim().await?;
+        let jobs = turns::in_turn_after(self.served(), self.claim().await?);
         if jobs.is_empty() {
             return Ok(0);
         }
         let task = |job: &EmbeddingJob| Task { doc_id: job.doc_id, attempts: job.attempts };
         let tasks: Vec<Task> = jobs.iter().map(task).collect();
         let outcome = self.embedding.round(&tasks).await;
-        if let Ok(round) = &outcome
-            && !round.settled.is_empty()
-        {
-            self.embedding.store.settle_embedding_jobs(round.settled.clone(), model).await?;
+        if let Ok(round) = &outcome {
+            if let Some(last) = jobs.get(..round.reached).and_then(<[EmbeddingJob]>::last) {
+                *self.served.lock().unwrap_or_else(PoisonError::into_inner) = last.organization_id;
+            }
+            if !round.settled.is_empty() {
+                self.embedding.store.settle_embedding_jobs(round.settled.clone(), model).await?;
+            }
         }
         // What this round did not reach is due again.
         self.release().await?;
@@ -133,18 +138,18 @@ impl EmbeddingWorker {
         }
     }
 
-    /// Leases jobs, beginning with the organizations after those that had their turn last.
+    fn served(&self) -> Option<OrganizationId> {
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leases jobs of the organizations after the one that had its turn last, and of the web.
     async fn claim(&self) -> Result<Vec<EmbeddingJob>, StoreError> {
         let Embedding { store, clock, owner, .. } = &self.embedding;
         if store.oldest_embedding_job().await?.is_none() {
             return Ok(Vec::new());
         }
-        let served = *self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock.now();
-        let jobs = store.claim_embedding_jobs(owner.clone(), served, now, now + LEASE, JOBS_PER_ROUND).await?;
-        let last = jobs.iter().rev().find_map(|job| job.organization_id);
-        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = last;
-        Ok(jobs)
+        store.claim_embedding_jobs(owner.clone(), self.served(), now, now + LEASE, JOBS_PER_ROUND).await
     }
 
     async fn release(&self) -> Result<(), StoreError> {

@@ -16,7 +16,8 @@ use super::document::{self, ToEmbed};
 use super::heartbeat::with_heartbeat;
 use super::text::TextDigest;
 
-/// Texts embedded per round, after which the vectors are stored. A crash loses no more.
+/// Texts embedded per round, after which the vectors are stored. A crash loses no more. Rejected texts do not count: a document
+/// whose first ones are all rejected would never get beyond them.
 const TEXTS_PER_ROUND: usize = 256;
 /// Texts of a round's documents, known ones included, after which it takes no further document: all are in memory.
 const MAX_GATHERED: usize = 4_096;
@@ -48,6 +49,8 @@ pub struct Task {
 pub struct Round {
     /// Documents that are embedded.
     pub embedded: Vec<DocId>,
+    /// Number of the first documents that were reached.
+    pub reached: usize,
     /// Documents that need no vectors: they were removed, or embedded before.
     pub settled: Vec<DocId>,
     /// Texts that the model embedded.
@@ -96,6 +99,7 @@ impl Embedding {
             if texts.len() >= TEXTS_PER_ROUND || gathered >= MAX_GATHERED {
                 break;
             }
+            round.reached += 1;
             let Some((document, capture)) = loaded.remove(&task.doc_id) else {
                 round.settled.push(task.doc_id);
                 continue;
@@ -110,7 +114,7 @@ impl Embedding {
             for text in &document.texts {
                 let key = (document.owner, text.digest);
                 let is_missing = !document.known.contains_key(&text.digest);
-                if is_missing && texts.len() < TEXTS_PER_ROUND && wanted.insert(key) {
+                if is_missing && wanted.insert(key) {
                     texts.push((key, text.text.clone()));
                 }
             }
@@ -121,12 +125,13 @@ impl Embedding {
         Ok(round)
     }
 
-    /// Calls the model until all texts are embedded or it fails.
+    /// Calls the model until the texts of a round are embedded or it fails.
     async fn embed(&self, texts: Vec<(Key, String)>, round: &mut Round) -> Result<Embedded, StoreError> {
         let mut embedded = Embedded::new();
         let mut rest = texts.as_slice();
-        while !rest.is_empty() {
-            let (batch, later) = rest.split_at(self.call_size.texts().min(rest.len()));
+        while !rest.is_empty() && round.texts < TEXTS_PER_ROUND {
+            let count = self.call_size.texts().min(TEXTS_PER_ROUND - round.texts);
+            let (batch, later) = rest.split_at(count.min(rest.len()));
             rest = later;
             let batch_texts: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
             let calling = calls::embed(self.embedder.as_ref(), &batch_texts, &self.call_size);
@@ -178,8 +183,8 @@ impl Embedding {
             if progress == EmbeddingProgress::Complete {
                 round.embedded.push(task.doc_id);
             }
-            let ToEmbed { doc_id, capture_id, content_digest, .. } = document;
-            new.push(NewVectors { doc_id, capture_id, content_digest, passages: vectors, progress });
+            let ToEmbed { doc_id, title, capture_id, content_digest, .. } = document;
+            new.push(NewVectors { doc_id, title, capture_id, content_digest, passages: vectors, progress });
         }
         if !new.is_empty() {
             self.store.store_vectors(self.model(), new, self.owner.clone(), now).await?;

@@ -12,7 +12,6 @@ mod long;
 mod read;
 mod restore;
 mod terms;
-mod turns;
 mod vectors;
 
 use std::sync::Arc;

@@ -8,7 +8,8 @@ use model::{DocId, Generation, IndexName};
 use super::batch::{Batch, index_document};
 use super::terms::Terms;
 use super::vectors::{Found, Vectors};
-use super::{FeedError, Feeder, long, turns};
+use super::{FeedError, Feeder, long};
+use crate::turns;
 
 /// Maximum outbox entries per batch. Indexes take one large batch in far less time than many small ones.
 const ENTRIES: usize = 10_000;

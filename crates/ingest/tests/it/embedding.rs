@@ -230,6 +230,51 @@ async fn rejected_text_keeps_back_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn document_with_many_rejected_texts_ends_like_any_other() {
+    let (world, model, worker) = world_with_model().await;
+    model.reject("poison");
+    // More than a round embeds.
+    let words: Vec<String> = (0..300).map(|n| format!("poison{n}")).chain(["walrus".to_owned()]).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let poisoned = save(&world, "poisoned.md", &sections(&words)).await;
+    let other = save(&world, "other.md", "A walrus").await;
+    world.feeder.drain_all().await.unwrap();
+    for _ in 0..3 {
+        tokio::time::timeout(PATIENCE, worker.drain()).await.unwrap().unwrap();
+        assert_eq!(embedded(&model), 2, "each once");
+        world.clock.set(world.clock.now() + Duration::from_mins(10));
+    }
+    settle(&world, &worker).await;
+    let mut found = near(&world, &model, "walrus").await;
+    found.sort_unstable();
+    let mut expected = [poisoned, other];
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn organization_with_long_documents_leaves_turns_to_others() {
+    let (world, model, worker) = world_with_model().await;
+    let mut both = [world.neighbour().await, world.neighbour().await];
+    both.sort_unstable_by_key(|world| world.organization_id);
+    let [heavy, light] = &both;
+    for document in 0..3 {
+        let words: Vec<String> = (0..260).map(|n| format!("word{document}x{n}")).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        save(heavy, &format!("{document}.md"), &sections(&words)).await;
+    }
+    save(light, "a.md", "A walrus").await;
+    let web = document(Collection::Web, "https://example.com/".to_owned(), "A seal", None, &world);
+    world.store.save_documents(vec![web], world.clock.now()).await.unwrap();
+    settle(&world, &worker).await;
+    let texts = model.embedded(TextKind::Document);
+    assert_eq!(texts.len(), 3 * 260 + 2);
+    for text in ["A walrus", "A seal"] {
+        assert!(texts.iter().position(|embedded| embedded == text) < Some(300), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_document_takes_several_rounds_up_to_a_limit() {
     let (world, model, worker) = world_with_model().await;
     let words: Vec<String> = (0..MAX_PASSAGES + 30).map(|n| format!("word{n}")).collect();

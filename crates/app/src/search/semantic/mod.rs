@@ -135,7 +135,7 @@ impl App {
         let semantic = self.semantic.as_ref()?;
         let embed = async || {
             let deadline = search.request.deadline;
-            let embedding = Stage::Embed.measure(semantic.vectors.of(&search.request.query));
+            let embedding = Stage::Embed.measure(semantic.vectors.of(search.organization_id, &search.request.query));
             match deadline.within(embedding).await {
                 Some(Some(vector)) => Some(vector),
                 Some(None) => {

@@ -19,8 +19,10 @@ const NEAREST: usize = 10;
 
 /// Documents whose vectors are in memory at a time.
 const STEP: usize = 16;
-/// Bytes of a content that are embedded, and about the bytes of its vectors: one of a passage is about as long as its text.
-const EMBEDDED_BYTES: usize = 2 << 20;
+/// Maximum number of passages of a document that have vectors.
+const EMBEDDED_PASSAGES: usize = 2_000;
+/// Bytes of a vector beside its components, which are in memory twice while they are decoded.
+const VECTOR_OVERHEAD: usize = 64;
 
 impl App {
     /// Orders the passages of the wanted candidates by words and by meaning. Candidates without vectors keep their order, and so do those
@@ -46,7 +48,8 @@ impl App {
             if search.is_out_of_time() {
                 break;
             }
-            let bytes = step.iter().map(|document| document.terms.content_bytes().min(EMBEDDED_BYTES)).sum();
+            let vectors = step.iter().map(|document| (document.terms.passages() as usize).min(EMBEDDED_PASSAGES));
+            let bytes = vectors.sum::<usize>() * (2 * query.dimensions() + VECTOR_OVERHEAD);
             let _memory = self.contents.reserve(search.organization_id, bytes).await;
             let capture_ids = step.iter().map(|document| document.state.capture_id).collect();
             let loading = self.store.load_vectors(search.organization_id, capture_ids, semantic.model.clone());

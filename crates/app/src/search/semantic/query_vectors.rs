@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use model::OrganizationId;
 use models::ModelError;
 use models::embedding::{Embedder, TextKind};
 use retrieval_core::chars;
@@ -18,7 +19,8 @@ const MAX_CHARS: usize = 2_000;
 /// Embeds queries, and remembers the vectors of recent ones.
 pub struct QueryVectors {
     embedder: Arc<dyn Embedder>,
-    cache: moka::sync::Cache<String, Arc<QuantizedVector>>,
+    /// By organization: the time of an answer must not tell what others searched for.
+    cache: moka::sync::Cache<(OrganizationId, String), Arc<QuantizedVector>>,
     failures: FailureLog,
 }
 
@@ -28,15 +30,16 @@ impl QueryVectors {
     }
 
     /// Returns the vector of a query; `None` if the model fails or takes too long.
-    pub async fn of(&self, query: &str) -> Option<Arc<QuantizedVector>> {
+    pub async fn of(&self, organization_id: OrganizationId, query: &str) -> Option<Arc<QuantizedVector>> {
         let text = chars::truncate(query.trim(), MAX_CHARS);
-        if let Some(vector) = self.cache.get(text) {
+        let key = (organization_id, text.to_owned());
+        if let Some(vector) = self.cache.get(&key) {
             return Some(vector);
         }
         match self.embed(text).await {
             Ok(vector) => {
                 let vector = Arc::new(vector);
-                self.cache.insert(text.to_owned(), Arc::clone(&vector));
+                self.cache.insert(key, Arc::clone(&vector));
                 Some(vector)
             }
             Err(error) => {
