@@ -130,18 +130,19 @@ impl Session {
             outcome = self.visitor.visit(context, &url, is_current, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
-        let Outcome { url, change, canonical, mut links, skipped, pause, is_unreachable } = outcome;
+        let Outcome { url, change, canonical, links, skipped, pause, is_unreachable } = outcome;
         let crawl_id = url.crawl_id;
         // The rest is added with the outcome, so that an interrupted list is read again.
+        let mut links = links.into_iter();
         while links.len() > LINKS_AT_A_TIME {
-            let rest = links.split_off(LINKS_AT_A_TIME);
-            let part = std::mem::replace(&mut links, rest);
+            let part = links.by_ref().take(LINKS_AT_A_TIME).collect();
             if !self.store.add_crawl_urls(crawl_id, part, Vec::new(), LIMITS, self.clock.now()).await? {
                 return Ok((Next::End, pause));
             }
         }
         let now = self.clock.now();
         let (host, kind) = (url.host.clone(), url.kind);
+        let links = links.collect();
         let visit = CrawlVisit { url, change, canonical, links, skipped, host: self.host_visit(pace, pause, now) };
         let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), LIMITS, now).await?;
         if pace.failures > 0 {
