@@ -319,8 +319,8 @@ operations! {
     snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
     /// Extends the leases of an owner. Returns their number.
     relaxed crawl_hosts::extend_crawl_leases(owner: String, lease_expires_at: Timestamp) -> usize;
-    /// Releases a host if `owner` holds it.
-    relaxed crawl_hosts::release_crawl_host(host: String, owner: String) -> ();
+    /// Releases a host if `owner` holds it. With `rest_until` it is claimed again from then on.
+    relaxed crawl_hosts::release_crawl_host(host: String, owner: String, rest_until: Option<Timestamp>) -> ();
     /// Releases all hosts of an owner that has ended. Returns their number.
     write crawl_hosts::release_crawl_owner(owner: String) -> usize;
     /// Lists the owners of leases, expired ones included.
