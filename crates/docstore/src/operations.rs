@@ -465,8 +465,9 @@ operations! {
     /// Expires the leases of all research runs, so that they can be claimed immediately. Only safe if no other process works
     /// on them. Returns their number.
     write research_work::expire_research_leases() -> usize;
-    /// Finds searches that a research run paid for and whose outcome it has not stored.
-    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Vec<PaidSearch>;
+    /// Finds searches that a research run paid for and whose outcome it has not stored. `None` if the run is deleted: its outcomes are
+    /// gone with it.
+    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Option<Vec<PaidSearch>>;
 
     /// Creates a webhook. Returns false and creates nothing if the organization has `limit` webhooks.
     write webhooks::create_webhook(webhook: Webhook, limit: i64, entry: AuditEntry) -> bool;
