@@ -483,9 +483,11 @@ operations! {
     /// Leases at most `limit` due deliveries of all organizations to `owner`, the oldest first, at most `share` of one
     /// organization over all owners.
     write deliveries::claim_deliveries(owner: String, now: Timestamp, lease_expires_at: Timestamp, limit: i64, share: i64) -> Vec<ClaimedDelivery>;
-    /// Deletes a delivery that succeeded. Returns false if another worker owns the delivery, as the next one does.
-    write deliveries::complete_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String) -> bool;
-    /// Records a failed attempt, on the webhook as well.
+    /// Deletes a delivery that succeeded. Postponed deliveries of its webhook that had no attempt are due again. Returns false if
+    /// another worker owns the delivery.
+    write deliveries::complete_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String, now: Timestamp) -> bool;
+    /// Records a failed attempt, on the webhook as well. If the attempt before it failed too, the other deliveries of the webhook are
+    /// not due before this one. Returns false if another worker owns the delivery.
     write deliveries::fail_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String, error: String, after: AfterFailure, now: Timestamp) -> bool;
     /// Releases the deliveries of a worker that stops, which count no attempt.
     write deliveries::release_deliveries(owner: String) -> ();
