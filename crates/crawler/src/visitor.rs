@@ -52,7 +52,7 @@ pub struct Outcome {
     pub skipped: Vec<SkippedLinks>,
     /// Time to leave the host alone.
     pub pause: Duration,
-    /// The host cannot be reached.
+    /// The host, or its robots.txt, cannot be reached.
     pub is_unreachable: bool,
 }
 
