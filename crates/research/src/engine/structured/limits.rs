@@ -15,7 +15,7 @@ pub const MAX_SUBSCHEMAS: usize = 2_000;
 /// Maximum number of different patterns.
 pub const MAX_PATTERNS: usize = 64;
 /// Memory of a compiled pattern in bytes.
-const MAX_PATTERN_BYTES: usize = 1 << 16;
+const MAX_PATTERN_BYTES: usize = 1 << 17;
 
 /// Keywords whose value is a schema.
 const ONE: &[&str] = &[
