@@ -9,8 +9,8 @@ use crate::departures::Departures;
 /// Time over which the interval between grants is averaged. Requests that wait for one commit end together, so single
 /// intervals say little.
 const AVERAGED: Duration = Duration::from_secs(1);
-/// Share of the time after which a quarter of the clients have left that later requests may wait: the rest is for their work, for waits that nobody
-/// here sees, and for the error of the estimate. Work for a client that leaves is lost, and a refusal costs little.
+/// Longest permitted wait, as a share of the time after which a quarter of the clients have left. The remainder is for the work itself,
+/// for waits elsewhere, and for the error of the estimate: work for a client that leaves is lost, while a refusal costs little.
 const SHARE: f64 = 0.3;
 /// Rate at which the permitted wait recovers, in seconds per second. A slow one: at its end clients leave again, some of them just when
 /// their answers are sent.

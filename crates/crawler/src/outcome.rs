@@ -145,9 +145,9 @@ pub fn trouble_with(
             (PageChange::Keep, None, pace.delay(), false)
         }
         Trouble::Fetch(error) => {
-            let is_busy = matches!(error, FetchError::Status { status: 429 | 503, .. });
-            let is_robots = matches!(error, FetchError::RobotsUnreachable { .. });
-            let calls_for_back_off = error.is_temporary() && !is_robots;
+            let is_busy =
+                matches!(error, FetchError::Status { status: 429 | 503, .. } | FetchError::RobotsUnreachable { .. });
+            let calls_for_back_off = error.is_temporary();
             let pause = if calls_for_back_off { pace.failed(error.retry_after()) } else { pace.delay() };
             let limit = if is_busy { MAX_BUSY_ATTEMPTS } else { MAX_ATTEMPTS };
             url.attempts = url.attempts.saturating_add(1);

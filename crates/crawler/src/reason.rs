@@ -28,7 +28,10 @@ pub fn of_fetch(error: &FetchError) -> String {
     name.to_owned()
 }
 
-/// Returns true if the host could not be reached at all.
+/// Returns true if no page of the host can be visited: the host, or its robots.txt, cannot be reached.
 pub fn is_unreachable(error: &FetchError) -> bool {
-    matches!(error, FetchError::Dns | FetchError::Connect | FetchError::Timeout { .. })
+    matches!(
+        error,
+        FetchError::Dns | FetchError::Connect | FetchError::Timeout { .. } | FetchError::RobotsUnreachable { .. }
+    )
 }

@@ -29,6 +29,8 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 const LINKS_AT_A_TIME: usize = 2_000;
 /// Failures in a row after which the rest of a host is given up.
 const MAX_FAILURES: i32 = 8;
+/// Time for which a host is left to instances that can read the plans of its crawls.
+const UNREADABLE_REST: Duration = Duration::from_secs(60);
 /// URLs that are given up in one transaction.
 const GIVEN_UP_AT_A_TIME: i64 = 1_000;
 
@@ -48,6 +50,8 @@ enum Next {
     Continue,
     /// Releases the host.
     End,
+    /// Releases the host, whose URLs are due for crawls of a newer version only.
+    Unreadable,
     /// Another worker has the host.
     Lost,
 }
@@ -60,8 +64,9 @@ impl Session {
         if let Err(error) = &outcome {
             tracing::warn!(host = name, error = %error, "a crawl was interrupted by the database");
         }
+        let rest_until = matches!(outcome, Ok(Next::Unreadable)).then(|| self.clock.now() + UNREADABLE_REST);
         if !matches!(outcome, Ok(Next::Lost))
-            && let Err(error) = self.store.release_crawl_host(name.clone(), self.owner.clone()).await
+            && let Err(error) = self.store.release_crawl_host(name.clone(), self.owner.clone(), rest_until).await
         {
             tracing::warn!(host = name, error = %error, "the lease of a crawled host could not be released");
         }
@@ -85,6 +90,9 @@ impl Session {
             }
             let current = self.current_contents(&due).await?;
             let (contexts, urls) = in_turns(due);
+            if urls.is_empty() {
+                return Ok(Next::Unreadable);
+            }
             for url in urls {
                 let Some(context) = contexts.get(&url.crawl_id) else { continue };
                 let is_current = url.kind == CrawlUrlKind::Sitemap
@@ -130,18 +138,19 @@ impl Session {
             outcome = self.visitor.visit(context, &url, is_current, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
-        let Outcome { url, change, canonical, mut links, skipped, pause, is_unreachable } = outcome;
+        let Outcome { url, change, canonical, links, skipped, pause, is_unreachable } = outcome;
         let crawl_id = url.crawl_id;
         // The rest is added with the outcome, so that an interrupted list is read again.
+        let mut links = links.into_iter();
         while links.len() > LINKS_AT_A_TIME {
-            let rest = links.split_off(LINKS_AT_A_TIME);
-            let part = std::mem::replace(&mut links, rest);
+            let part = links.by_ref().take(LINKS_AT_A_TIME).collect();
             if !self.store.add_crawl_urls(crawl_id, part, Vec::new(), LIMITS, self.clock.now()).await? {
                 return Ok((Next::End, pause));
             }
         }
         let now = self.clock.now();
         let (host, kind) = (url.host.clone(), url.kind);
+        let links = links.collect();
         let visit = CrawlVisit { url, change, canonical, links, skipped, host: self.host_visit(pace, pause, now) };
         let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), LIMITS, now).await?;
         if pace.failures > 0 {
@@ -196,12 +205,12 @@ pub fn outcome_name(state: CrawlUrlState) -> &'static str {
     }
 }
 
-/// Returns the contexts of the crawls, and their URLs in turns.
+/// Returns the contexts of the crawls whose plans can be read, and their URLs in turns.
 fn in_turns(due: Vec<DueUrls>) -> (HashMap<CrawlId, Context>, Vec<CrawlUrl>) {
     let mut contexts = HashMap::new();
     let mut queues: Vec<VecDeque<CrawlUrl>> = Vec::new();
     for DueUrls { crawl_id, name, settings, urls } in due {
-        // Written by a newer version if it cannot be read: that one's crawl waits for it.
+        // A newer version wrote a plan that cannot be read. Its crawl waits for an instance of that version.
         let Ok(mut plan) = serde_json::from_str::<Plan>(&settings) else { continue };
         if name == SINGLE_PAGES {
             // Its pages are its scope. The plan may lack one whose start was overwritten by another at the same time.

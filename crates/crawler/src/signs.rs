@@ -1,6 +1,7 @@
 //! Statements of a page about itself, and its links.
 
 use fetcher::FetchedPage;
+use tokio::task::coop::consume_budget;
 use url::Url;
 
 use crate::address::Address;
@@ -47,7 +48,7 @@ impl Signs {
         }
         let named = || signals.canonical.as_deref().and_then(|link| Address::resolve(link, &base));
         self.named = self.named.take().or_else(named);
-        follow(&signals, &base, self.directives.nofollow, plan, outlinks);
+        follow(&signals, &base, self.directives.nofollow, plan, outlinks).await;
         self.title = signals.title.or(self.title.take());
         None
     }
@@ -72,7 +73,7 @@ async fn signals(page: &FetchedPage, token: &str) -> PageSignals {
 }
 
 /// Adds the links of a page.
-fn follow(signals: &PageSignals, base: &Url, nofollow: bool, plan: &Plan, outlinks: &mut Outlinks) {
+async fn follow(signals: &PageSignals, base: &Url, nofollow: bool, plan: &Plan, outlinks: &mut Outlinks<'_>) {
     if plan.sitemaps != Sitemaps::Off {
         let feeds = signals.feeds.iter().filter_map(|link| Address::resolve(link, base));
         feeds.for_each(|address| outlinks.add_sitemap(&address, None));
@@ -81,9 +82,11 @@ fn follow(signals: &PageSignals, base: &Url, nofollow: bool, plan: &Plan, outlin
         return;
     }
     outlinks.skip_many("too_many_links", signals.dropped, base.as_str());
-    let resolved = signals.links.iter().map(|link| (link.nofollow, link.target.as_str()));
+    let links = signals.links.iter().map(|link| (link.nofollow, link.target.as_str()));
     let translations = signals.translations.iter().map(|target| (false, target.as_str()));
-    for (link_nofollow, target) in resolved.chain(translations) {
+    for (link_nofollow, target) in links.chain(translations) {
+        // Yields from time to time, since thousands of links take many milliseconds.
+        consume_budget().await;
         let Some(address) = Address::resolve(target, base) else { continue };
         if nofollow || link_nofollow {
             outlinks.skip("nofollow", &address.url);

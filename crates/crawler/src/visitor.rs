@@ -11,6 +11,7 @@ use file_types::FileKind;
 use ingest::scripted::{RenderTurn, Scripted, says_more};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, OrganizationId, Timestamp};
 use tokio::sync::Semaphore;
+use tokio::task::coop::consume_budget;
 use url::Url;
 
 use crate::address::Address;
@@ -51,7 +52,7 @@ pub struct Outcome {
     pub skipped: Vec<SkippedLinks>,
     /// Time to leave the host alone.
     pub pause: Duration,
-    /// The host cannot be reached.
+    /// The host, or its robots.txt, cannot be reached.
     pub is_unreachable: bool,
 }
 
@@ -140,7 +141,7 @@ impl Visitor {
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
                 let Some(mut feed) = read else { return Err(Trouble::Useless("not_a_sitemap")) };
                 feed.is_cut |= is_truncated;
-                add_feed(feed, base.as_ref(), &url.url, outlinks);
+                add_feed(feed, base.as_ref(), &url.url, outlinks).await;
                 Ok(Reading { validators, change: PageChange::Keep, ..Reading::of(CrawlUrlState::Listed, None) })
             }
             VisitBody::Page(page) => {
@@ -166,7 +167,7 @@ impl Visitor {
             if is_seed || context.plan.sitemaps != Sitemaps::Off {
                 let bytes = page.body.clone();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
-                add_feed(read.unwrap_or_default(), Some(&page.final_url), &url.url, outlinks);
+                add_feed(read.unwrap_or_default(), Some(&page.final_url), &url.url, outlinks).await;
             }
             return Ok(Reading::skipped("feed"));
         }
@@ -261,13 +262,15 @@ fn add_sitemaps(rules: &HostRules, address: &Address, outlinks: &mut Outlinks) {
     }
 }
 
-fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mut Outlinks) {
+async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mut Outlinks<'_>) {
     if feed.is_cut {
         outlinks.skip("sitemap_cut", url);
     }
     outlinks.skip_many("sitemap_too_long", feed.dropped, url);
     let Some(base) = base else { return };
     for link in feed.links {
+        // Yields from time to time, since thousands of links take many milliseconds.
+        consume_budget().await;
         let Some(address) = Address::resolve(&link.target, base) else {
             outlinks.skip("invalid_url", url);
             continue;

@@ -319,8 +319,8 @@ operations! {
     snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
     /// Extends the leases of an owner. Returns their number.
     relaxed crawl_hosts::extend_crawl_leases(owner: String, lease_expires_at: Timestamp) -> usize;
-    /// Releases a host if `owner` holds it.
-    relaxed crawl_hosts::release_crawl_host(host: String, owner: String) -> ();
+    /// Releases a host if `owner` holds it. With `rest_until` it is claimed again from then on.
+    relaxed crawl_hosts::release_crawl_host(host: String, owner: String, rest_until: Option<Timestamp>) -> ();
     /// Releases all hosts of an owner that has ended. Returns their number.
     write crawl_hosts::release_crawl_owner(owner: String) -> usize;
     /// Lists the owners of leases, expired ones included.
@@ -465,8 +465,9 @@ operations! {
     /// Expires the leases of all research runs, so that they can be claimed immediately. Only safe if no other process works
     /// on them. Returns their number.
     write research_work::expire_research_leases() -> usize;
-    /// Finds searches that a research run paid for and whose outcome it has not stored.
-    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Vec<PaidSearch>;
+    /// Finds searches that a research run paid for and whose outcome it has not stored. `None` if the run is deleted: its outcomes are
+    /// gone with it.
+    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Option<Vec<PaidSearch>>;
 
     /// Creates a webhook. Returns false and creates nothing if the organization has `limit` webhooks.
     write webhooks::create_webhook(webhook: Webhook, limit: i64, entry: AuditEntry) -> bool;
@@ -482,9 +483,11 @@ operations! {
     /// Leases at most `limit` due deliveries of all organizations to `owner`, the oldest first, at most `share` of one
     /// organization over all owners.
     write deliveries::claim_deliveries(owner: String, now: Timestamp, lease_expires_at: Timestamp, limit: i64, share: i64) -> Vec<ClaimedDelivery>;
-    /// Deletes a delivery that succeeded. Returns false if another worker owns the delivery, as the next one does.
-    write deliveries::complete_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String) -> bool;
-    /// Records a failed attempt, on the webhook as well.
+    /// Deletes a delivery that succeeded. Postponed deliveries of its webhook that had no attempt are due again. Returns false if
+    /// another worker owns the delivery.
+    write deliveries::complete_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String, now: Timestamp) -> bool;
+    /// Records a failed attempt, on the webhook as well. If the attempt before it failed too, the other deliveries of the webhook are
+    /// not due before this one. Returns false if another worker owns the delivery.
     write deliveries::fail_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String, error: String, after: AfterFailure, now: Timestamp) -> bool;
     /// Releases the deliveries of a worker that stops, which count no attempt.
     write deliveries::release_deliveries(owner: String) -> ();

@@ -40,9 +40,10 @@ pub enum FetchError {
     /// robots.txt disallows the page or one of its redirects.
     #[error("disallowed by the host's robots.txt")]
     Robots,
-    /// robots.txt is unreachable for now; until it is reachable everything counts as disallowed (RFC 9309, 2.3.1.4).
+    /// robots.txt is unreachable for now; until it is reachable everything counts as disallowed (RFC 9309, 2.3.1.4). It is requested
+    /// again after `retry_after`.
     #[error("the host's robots.txt cannot be read")]
-    RobotsUnreachable { cause: RobotsFailure },
+    RobotsUnreachable { cause: RobotsFailure, retry_after: Duration },
     /// Too many fetches wait for the host or in all, or too many names are being looked up, in all or for the organization.
     /// Says nothing about the page.
     #[error("too many pages are being fetched")]
@@ -107,10 +108,11 @@ impl FetchError {
         }
     }
 
-    /// Returns the delay requested by the host (`Retry-After`), at most one day.
+    /// Returns the delay requested by the host (`Retry-After`), at most one day, or until robots.txt is requested again.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             FetchError::Status { retry_after, .. } => *retry_after,
+            FetchError::RobotsUnreachable { retry_after, .. } => Some(*retry_after),
             _ => None,
         }
     }

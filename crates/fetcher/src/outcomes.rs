@@ -99,7 +99,7 @@ mod tests {
             FetchError::TooManyRedirects { limit: 1 },
             FetchError::RedirectLoop,
             FetchError::Robots,
-            FetchError::RobotsUnreachable { cause: RobotsFailure::Status },
+            FetchError::RobotsUnreachable { cause: RobotsFailure::Status, retry_after: Duration::ZERO },
             FetchError::Overloaded { retry_after: Duration::ZERO },
             FetchError::Interrupted,
             FetchError::Protocol { reason: "" },

@@ -1,20 +1,26 @@
-//! Content negotiation (RFC 9110, 12.5.1).
+//! Content negotiation (RFC 9110, 12.5).
 
-use actix_web::http::header::{ACCEPT, HeaderMap};
+use actix_web::http::header::{ACCEPT, HeaderMap, HeaderName};
+
+/// Returns the items of a header with their weights (RFC 9110, 12.4.2).
+pub(crate) fn weighted_items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, f32)> {
+    let values = headers.get_all(name).filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|item| {
+        let mut parts = item.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse().ok()).unwrap_or(1.0);
+        (name, weight)
+    })
+}
 
 /// True if the client names HTML and prefers it to JSON, as browsers do.
 pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let (mut html, mut json) = (0.0_f32, 0.0_f32);
-    for value in headers.get_all(ACCEPT) {
-        for item in value.to_str().unwrap_or_default().split(',') {
-            let mut parts = item.split(';').map(str::trim);
-            let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
-            let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse().ok()).unwrap_or(1.0);
-            match media_type.as_str() {
-                "text/html" | "application/xhtml+xml" => html = html.max(weight),
-                "application/json" => json = json.max(weight),
-                _ => {}
-            }
+    for (media_type, weight) in weighted_items(headers, ACCEPT) {
+        match media_type.to_ascii_lowercase().as_str() {
+            "text/html" | "application/xhtml+xml" => html = html.max(weight),
+            "application/json" => json = json.max(weight),
+            _ => {}
         }
     }
     html > 0.0 && html >= json

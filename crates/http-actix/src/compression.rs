@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use model::OrganizationId;
 
+use crate::accept::weighted_items;
 use crate::exchange::Exchange;
 
 /// Minimum size: below it gzip saves less than its headers cost.
@@ -62,18 +63,12 @@ fn compress(mut encoder: Encoder, step: &[u8]) -> Option<Encoder> {
 /// True for `gzip`, or `*` if gzip is not named, with a weight above 0 (RFC 9110, 12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut any = false;
-    for value in headers.get_all(ACCEPT_ENCODING) {
-        for item in value.to_str().unwrap_or_default().split(',') {
-            let mut parts = item.split(';').map(str::trim);
-            let coding = parts.next().unwrap_or_default();
-            let refused = parts.any(|part| {
-                part.strip_prefix("q=").is_some_and(|weight| weight.trim().parse::<f32>().is_ok_and(|q| q <= 0.0))
-            });
-            if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") {
-                return !refused;
-            }
-            any |= coding == "*" && !refused;
+    for (coding, weight) in weighted_items(headers, ACCEPT_ENCODING) {
+        let is_accepted = weight > 0.0;
+        if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") {
+            return is_accepted;
         }
+        any |= coding == "*" && is_accepted;
     }
     any
 }

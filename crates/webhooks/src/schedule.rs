@@ -35,7 +35,7 @@ pub fn after(failed: &FailedAttempt, now: Timestamp, jitter: f64) -> AfterFailur
         return AfterFailure::Retry(now + delay(failed, jitter));
     }
     if failed.failing_since.is_some_and(|since| since <= now - MAX_FAILING) {
-        let days = MAX_AGE.as_secs() / (24 * 60 * 60);
+        let days = MAX_FAILING.as_secs() / (24 * 60 * 60);
         return AfterFailure::Disable(format!("every attempt of the last {days} days failed"));
     }
     AfterFailure::GiveUp

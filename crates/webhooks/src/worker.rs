@@ -105,7 +105,7 @@ impl Worker {
         let attempt = Attempt { url, secrets: &secrets, delivery_id, trace, body: &delivery.payload, now };
         let Err(error) = self.sender.send(attempt).await else {
             count(DELIVERED, 1);
-            self.store.complete_delivery(delivery_id, webhook_id, self.owner.clone()).await?;
+            self.store.complete_delivery(delivery_id, webhook_id, self.owner.clone(), self.clock.now()).await?;
             return Ok(());
         };
         count(FAILED, 1);

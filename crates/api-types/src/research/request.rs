@@ -99,8 +99,8 @@ pub struct ResearchOutputRequest {
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]
     #[schemars(extend("default" = "markdown"))]
     pub format: ResearchFormat,
-    /// JSON Schema (2020-12) of a structured report: at most 64 kB, 16 levels and 2,000 subschemas, without external and
-    /// recursive references.
+    /// JSON Schema (2020-12) of a structured report: at most 64 kB, 16 levels, 2,000 subschemas and 64 different patterns,
+    /// without external and recursive references.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
     pub schema: Option<Map<String, Value>>,

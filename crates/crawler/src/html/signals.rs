@@ -64,11 +64,15 @@ impl PageSignals {
 
     fn add_link(&mut self, tag: &Tag, attribute: &str) {
         let Some(target) = tag.get(attribute).filter(|target| is_address(target)) else { return };
+        let nofollow = tag.get("rel").is_some_and(|rel| has_word(&rel, "nofollow"));
+        self.push_link(target, nofollow);
+    }
+
+    fn push_link(&mut self, target: String, nofollow: bool) {
         if self.links.len() >= MAX_LINKS {
             self.dropped += 1;
             return;
         }
-        let nofollow = tag.get("rel").is_some_and(|rel| has_word(&rel, "nofollow"));
         self.links.push(Link { target, nofollow });
     }
 
@@ -81,7 +85,7 @@ impl PageSignals {
         if has_word(&rel, "canonical") {
             self.canonical.get_or_insert(target);
         } else if has_word(&rel, "next") || has_word(&rel, "prev") {
-            self.links.push(Link { target, nofollow: false });
+            self.push_link(target, false);
         } else if has_word(&rel, "alternate") {
             let is_feed =
                 matches!(kind.as_str(), "application/rss+xml" | "application/atom+xml" | "application/rdf+xml");
@@ -202,7 +206,9 @@ mod tests {
 
     #[test]
     fn links_are_bounded() {
-        let signals = read(&"<a href=/a>".repeat(MAX_LINKS + 5), "bot");
-        assert_eq!((signals.links.len(), signals.dropped), (MAX_LINKS, 5));
+        for link in ["<a href=/a>", "<link rel=next href=/a>"] {
+            let signals = read(&link.repeat(MAX_LINKS + 5), "bot");
+            assert_eq!((signals.links.len(), signals.dropped), (MAX_LINKS, 5), "{link}");
+        }
     }
 }

@@ -125,7 +125,14 @@ async fn site_without_readable_rules_is_not_crawled() {
         "/robots.txt" => Page::status(500),
         _ => generated(1, &[]),
     });
-    world.run("site", plan(&[site.url("/")])).await;
+    world.start("site", plan(&[site.url("/")])).await;
+    let instance = world.instance();
+    test_support::until("the last attempt", async || {
+        world.clock.advance(Duration::from_mins(5));
+        (world.crawl("site").await.queued == 0).then_some(())
+    })
+    .await;
+    instance.stop().await;
     assert_eq!(world.outcomes("site").await.get("failed/robots_unreachable"), Some(&1));
     assert_eq!(site.paths(), ["/robots.txt"]);
 }

@@ -83,3 +83,23 @@ async fn stopped_crawl_goes_on_where_it_was() {
     let visits = site.paths().iter().filter(|path| path.starts_with("/page/")).count();
     assert!(visits <= PAGES + 1, "{visits}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crawl_of_a_newer_version_is_left_alone() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", ring);
+    world.start("newer", plan(&[site.url("/page/0")])).await;
+    let newer = docstore::Crawl { settings: "newer".to_owned(), ..world.crawl("newer").await };
+    let limits = docstore::CrawlLimits { queries_per_path: 1, same_content: 1 };
+    let now = || model::Clock::now(world.clock.as_ref());
+    world.store.start_crawl(newer, Vec::new(), limits, now(), None).await.unwrap();
+    let instance = world.instance();
+    let host = site.url("").replace("http://", "");
+    let due = async || world.store.list_due_crawl_hosts(None, now(), 10).await.unwrap().contains(&host);
+    test_support::until("the host rests", async || (!due().await).then_some(())).await;
+    tokio::time::timeout(std::time::Duration::from_secs(10), instance.stop()).await.expect("the session has ended");
+    assert!(world.store.list_crawl_owners().await.unwrap().is_empty() && !due().await);
+    world.clock.advance(std::time::Duration::from_secs(61));
+    assert!(due().await);
+    assert!(site.paths().is_empty());
+}

@@ -91,3 +91,28 @@ async fn busy_host_is_left_alone_for_as_long_as_it_asks() {
     assert_eq!(crawl.pages, 2);
     instance.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn host_is_left_alone_while_its_robots_txt_cannot_be_read() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |_| Page::status(503));
+    world.start("one", plan(&[site.url("/")])).await;
+    let instance = world.instance();
+    test_support::until("the pause", async || {
+        let due = world.store.list_due_crawl_hosts(None, model::Clock::now(world.clock.as_ref()), 1).await.unwrap();
+        let leased = world.store.list_crawl_owners().await.unwrap();
+        (due.is_empty() && leased.is_empty()).then_some(())
+    })
+    .await;
+    instance.stop().await;
+    site.change(|path| if path == "/" { generated(1, &[]) } else { Page::status(404) });
+    // Has not cached the failure.
+    let instance = world.instance();
+    world.clock.advance(Duration::from_mins(4));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(site.paths(), ["/robots.txt"]);
+    world.clock.advance(Duration::from_mins(1));
+    let crawl = world.finish("one").await;
+    assert_eq!(crawl.pages, 1);
+    instance.stop().await;
+}

@@ -120,10 +120,19 @@ pub async fn extend_crawl_leases(connection: &mut Conn, owner: String, lease_exp
         .await?)
 }
 
-pub async fn release_crawl_host(connection: &mut Conn, host: String, owner: String) -> Result<()> {
+pub async fn release_crawl_host(
+    connection: &mut Conn,
+    host: String,
+    owner: String,
+    rest_until: Option<Timestamp>,
+) -> Result<()> {
     let held = hosts::table.find(host).filter(hosts::lease_owner.eq(owner));
     diesel::update(held)
-        .set((hosts::lease_owner.eq(None::<String>), hosts::lease_expires_at.eq(Bind(None::<Timestamp>))))
+        .set((
+            hosts::lease_owner.eq(None::<String>),
+            hosts::lease_expires_at.eq(Bind(None::<Timestamp>)),
+            rest_until.map(|at| hosts::next_request_at.eq(Bind(at))),
+        ))
         .execute(connection)
         .await?;
     Ok(())

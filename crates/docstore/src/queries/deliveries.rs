@@ -13,6 +13,15 @@ use crate::types::Bind;
 /// Pending deliveries of a webhook, beyond which further events are not enqueued: its target has been down for long.
 const MAX_PENDING: i64 = 10_000;
 
+/// Pending deliveries of a webhook that nobody attempts at the moment.
+macro_rules! waiting {
+    ($webhook_id:expr) => {
+        deliveries::table
+            .filter(deliveries::webhook_id.eq(Bind(Some($webhook_id))))
+            .filter(deliveries::lease_owner.is_null())
+    };
+}
+
 /// Enqueues an event of the organization for its webhooks. Call it in the transaction of the change.
 pub async fn announce(
     connection: &mut Conn,
@@ -119,15 +128,16 @@ async fn with_webhooks(connection: &mut Conn, claimed: Vec<WebhookDelivery>) -> 
     Ok(claimed.into_iter().map(with_webhook).collect())
 }
 
-/// Locks the webhook of a delivery. Webhooks are locked before their deliveries, as their deletion does.
-async fn lock_webhook(connection: &mut Conn, webhook_id: Option<WebhookId>) -> Result<()> {
-    if let Some(webhook_id) = webhook_id {
-        let _: Option<WebhookId> = lock_rows!(webhooks::table.find(Bind(webhook_id)).select(webhooks::webhook_id))
+/// Locks the webhook of a delivery. Webhooks are locked before their deliveries, as their deletion does. Returns true if its last
+/// attempt failed.
+async fn lock_webhook(connection: &mut Conn, webhook_id: Option<WebhookId>) -> Result<bool> {
+    let Some(webhook_id) = webhook_id else { return Ok(false) };
+    let failing_since: Option<Option<Timestamp>> =
+        lock_rows!(webhooks::table.find(Bind(webhook_id)).select(webhooks::failing_since))
             .first(connection)
             .await
             .optional()?;
-    }
-    Ok(())
+    Ok(failing_since.flatten().is_some())
 }
 
 async fn delete_owned(connection: &mut Conn, delivery_id: DeliveryId, owner: String) -> Result<bool> {
@@ -140,14 +150,19 @@ pub async fn complete_delivery(
     delivery_id: DeliveryId,
     webhook_id: Option<WebhookId>,
     owner: String,
+    now: Timestamp,
 ) -> Result<bool> {
-    lock_webhook(connection, webhook_id).await?;
+    let was_failing = lock_webhook(connection, webhook_id).await?;
     let completed = delete_owned(connection, delivery_id, owner).await?;
-    if let Some(webhook_id) = webhook_id.filter(|_| completed) {
-        diesel::update(webhooks::table.find(Bind(webhook_id)).filter(webhooks::failing_since.is_not_null()))
+    if let Some(webhook_id) = webhook_id.filter(|_| completed && was_failing) {
+        diesel::update(webhooks::table.find(Bind(webhook_id)))
             .set((webhooks::failing_since.eq(Bind(None::<Timestamp>)), webhooks::last_error.eq(None::<String>)))
             .execute(connection)
             .await?;
+        // The failures of others have postponed those without an attempt.
+        let postponed =
+            waiting!(webhook_id).filter(deliveries::attempts.eq(0)).filter(deliveries::next_attempt_at.gt(Bind(now)));
+        diesel::update(postponed).set(deliveries::next_attempt_at.eq(Bind(now))).execute(connection).await?;
     }
     Ok(completed)
 }
@@ -161,7 +176,7 @@ pub async fn fail_delivery(
     after: AfterFailure,
     now: Timestamp,
 ) -> Result<bool> {
-    lock_webhook(connection, webhook_id).await?;
+    let was_failing = lock_webhook(connection, webhook_id).await?;
     let owned = match &after {
         AfterFailure::Retry(at) => postpone(connection, delivery_id, owner, &error, *at).await?,
         AfterFailure::GiveUp | AfterFailure::Disable(_) => delete_owned(connection, delivery_id, owner).await?,
@@ -171,19 +186,19 @@ pub async fn fail_delivery(
         .set(webhooks::last_error.eq(error))
         .execute(connection)
         .await?;
-    diesel::update(webhooks::table.find(Bind(webhook_id)).filter(webhooks::failing_since.is_null()))
-        .set(webhooks::failing_since.eq(Bind(Some(now))))
-        .execute(connection)
-        .await?;
+    if !was_failing {
+        diesel::update(webhooks::table.find(Bind(webhook_id)))
+            .set(webhooks::failing_since.eq(Bind(Some(now))))
+            .execute(connection)
+            .await?;
+    }
     match after {
-        AfterFailure::Retry(at) => {
-            let others = deliveries::table
-                .filter(deliveries::webhook_id.eq(Bind(Some(webhook_id))))
-                .filter(deliveries::lease_owner.is_null())
-                .filter(deliveries::next_attempt_at.lt(Bind(at)));
+        // The target may refuse one event only, so the first failure after a success says nothing of the others.
+        AfterFailure::Retry(at) if was_failing => {
+            let others = waiting!(webhook_id).filter(deliveries::next_attempt_at.lt(Bind(at)));
             diesel::update(others).set(deliveries::next_attempt_at.eq(Bind(at))).execute(connection).await?;
         }
-        AfterFailure::GiveUp => {}
+        AfterFailure::Retry(_) | AfterFailure::GiveUp => {}
         AfterFailure::Disable(reason) => {
             diesel::update(webhooks::table.find(Bind(webhook_id)).filter(webhooks::disabled_at.is_null()))
                 .set((webhooks::disabled_at.eq(Bind(Some(now))), webhooks::disabled_reason.eq(reason)))

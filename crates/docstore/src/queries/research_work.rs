@@ -293,7 +293,11 @@ pub async fn find_unstored_searches(
     connection: &mut Conn,
     organization_id: OrganizationId,
     research_id: ResearchId,
-) -> Result<Vec<PaidSearch>> {
+) -> Result<Option<Vec<PaidSearch>>> {
+    let run = runs::table.find(Bind(research_id)).filter(runs::organization_id.eq(Bind(organization_id)));
+    if run.count().get_result::<i64>(connection).await? == 0 {
+        return Ok(None);
+    }
     let paid: Vec<(Option<SearchId>, Timestamp)> = balance_entries::table
         .filter(balance_entries::research_id.eq(Bind(Some(research_id))))
         .filter(balance_entries::organization_id.eq(Bind(organization_id)))
@@ -302,7 +306,7 @@ pub async fn find_unstored_searches(
         .load(connection)
         .await?;
     if paid.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
     let stored: Vec<Details> = events::table
         .filter(events::research_id.eq(Bind(research_id)))
@@ -316,5 +320,5 @@ pub async fn find_unstored_searches(
     let unstored = |(search_id, paid_at): (Option<SearchId>, Timestamp)| {
         search_id.filter(|id| !stored.contains(id)).map(|search_id| PaidSearch { search_id, paid_at })
     };
-    Ok(paid.into_iter().filter_map(unstored).collect())
+    Ok(Some(paid.into_iter().filter_map(unstored).collect()))
 }

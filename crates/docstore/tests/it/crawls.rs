@@ -104,9 +104,9 @@ async fn hosts_are_leased_to_one_owner(db: Database) {
     assert!(claim(&db, "c", at(9)).await.is_none());
     assert_eq!(db.extend_crawl_leases("a".to_owned(), at(30)).await.unwrap(), 1);
     assert_eq!(claim(&db, "c", at(10)).await.unwrap().host, second.host, "expired");
-    db.release_crawl_host(first.host.clone(), "b".to_owned()).await.unwrap();
+    db.release_crawl_host(first.host.clone(), "b".to_owned(), None).await.unwrap();
     assert!(claim(&db, "d", at(15)).await.is_none(), "released by its owner only");
-    db.release_crawl_host(first.host.clone(), "a".to_owned()).await.unwrap();
+    db.release_crawl_host(first.host.clone(), "a".to_owned(), None).await.unwrap();
     assert_eq!(claim(&db, "d", at(15)).await.unwrap().host, first.host);
     assert_eq!(db.list_crawl_owners().await.unwrap().len(), 2);
     assert_eq!(db.release_crawl_owner("d".to_owned()).await.unwrap(), 1);
@@ -133,7 +133,7 @@ async fn visit_is_recorded_with_its_page_links_and_counters(db: Database) {
     record(&db, visit(&url, CrawlUrlState::Failed, PageChange::Keep, &[]), "a").await;
     let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
     assert_eq!((stored.queued, stored.pages, stored.finished_at), (0, 1, Some(NOW)));
-    db.release_crawl_host("a".to_owned(), "a".to_owned()).await.unwrap();
+    db.release_crawl_host("a".to_owned(), "a".to_owned(), None).await.unwrap();
     assert!(claim(&db, "a", at(100)).await.is_none(), "nothing is due");
 }
 
@@ -172,12 +172,15 @@ async fn host_that_was_visited_meanwhile_is_not_claimed(db: Database) {
     claim(&db, "a", NOW).await.unwrap();
     let url = due(&db, "a").await.remove(0);
     record(&db, visit(&url, CrawlUrlState::Failed, PageChange::Keep, &[]), "a").await;
-    db.release_crawl_host("a".to_owned(), "a".to_owned()).await.unwrap();
+    db.release_crawl_host("a".to_owned(), "a".to_owned(), None).await.unwrap();
     let claim_at = async |now: Timestamp| {
         db.claim_crawl_host("a".to_owned(), "b".to_owned(), now, now + Duration::from_millis(10)).await.unwrap()
     };
     assert!(claim_at(at(4)).await.is_none(), "its pause lasts");
     assert!(claim_at(at(5)).await.is_some());
+    db.release_crawl_host("a".to_owned(), "b".to_owned(), Some(at(9))).await.unwrap();
+    assert!(claim_at(at(8)).await.is_none(), "it rests");
+    assert!(claim_at(at(9)).await.is_some());
 }
 
 async fn next_round_queues_every_url_once(db: Database) {

@@ -1,12 +1,13 @@
 //! Research runs: creation, leases, steps, ends.
 
 use docstore::{
-    ClaimedResearch, Details, NewResearchEvent, NewWebhookEvent, ResearchEnd, ResearchProgress, ResearchRun,
-    ResearchStep, Strings,
+    BalanceEntry, ClaimedResearch, Details, NewResearchEvent, NewWebhookEvent, ResearchEnd, ResearchProgress,
+    ResearchRun, ResearchStep, Strings,
 };
-use model::{OrganizationId, ResearchId, ResearchStatus, ResearchStop, WebhookEvent};
+use model::{OrganizationId, ResearchId, ResearchStatus, ResearchStop, SearchId, WebhookEvent};
 use uuid::Uuid;
 
+use crate::balances::entry;
 use crate::support::{Database, NOW, at, new_organization, new_research, new_webhook};
 
 on_both_backends!(
@@ -18,6 +19,7 @@ on_both_backends!(
     cancelled_run_is_lost_to_its_worker,
     runs_are_listed_by_status_and_place,
     expired_research_is_pruned,
+    searches_of_a_deleted_run_are_not_unstored,
 );
 
 fn event(kind: &'static str) -> NewResearchEvent {
@@ -232,4 +234,27 @@ async fn expired_research_is_pruned(db: Database) {
     assert_eq!(db.prune_research(at(9), 10).await.unwrap(), 0);
     assert_eq!(db.prune_research(at(10), 10).await.unwrap(), 1);
     assert_eq!((db.count("research_runs").await, db.count("research_events").await), (1, 1));
+}
+
+async fn searches_of_a_deleted_run_are_not_unstored(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let id = create(&db, organization_id, 0).await;
+    claim(&db, "a", 0).await.unwrap();
+    db.post_balance_entry(entry(organization_id, 10)).await.unwrap();
+    let [stored, unstored] = [SearchId(Uuid::new_v4()), SearchId(Uuid::new_v4())];
+    for search_id in [stored, unstored] {
+        let search_id = Some(search_id);
+        let debit = BalanceEntry { search_id, research_id: Some(id), ..entry(organization_id, -3) };
+        db.post_balance_entry(debit).await.unwrap();
+    }
+    let data = Details::default().with("search_id", stored.to_string());
+    let search = ResearchStep { events: vec![NewResearchEvent { kind: "search", data }], ..step(2, &[]) };
+    assert!(db.record_research_step(id, "a".to_owned(), search, at(1), at(20)).await.unwrap());
+    let found = async || {
+        let found = db.find_unstored_searches(organization_id, id).await.unwrap();
+        found.map(|found| found.into_iter().map(|paid| paid.search_id).collect::<Vec<_>>())
+    };
+    assert_eq!(found().await, Some(vec![unstored]));
+    assert!(db.delete_research(organization_id, id, at(2), ended).await.unwrap());
+    assert_eq!(found().await, None);
 }

@@ -14,7 +14,8 @@ on_both_backends!(
     claims_are_exclusive_until_expiry,
     organizations_share_claims,
     concurrent_claims_are_exclusive,
-    failure_postpones_deliveries_of_the_same_webhook,
+    failures_in_a_row_postpone_deliveries_of_the_same_webhook,
+    success_makes_postponed_deliveries_due,
     success_ends_a_period_of_failures,
     disabled_webhook_loses_its_deliveries,
     delivery_to_a_single_address_has_no_webhook,
@@ -122,10 +123,10 @@ async fn claims_are_exclusive_until_expiry(db: Database) {
     assert_eq!(claim(&db, "b", 10, 10, 10).await.len(), 1);
     let WebhookDelivery { delivery_id, webhook_id, .. } = claimed[0].delivery;
     assert!(!fail(&db, &claimed[0], "a", AfterFailure::GiveUp).await);
-    assert!(!db.complete_delivery(delivery_id, webhook_id, "a".to_owned()).await.unwrap());
+    assert!(!db.complete_delivery(delivery_id, webhook_id, "a".to_owned(), at(3)).await.unwrap());
     db.release_deliveries("b".to_owned()).await.unwrap();
     assert_eq!(claim(&db, "a", 11, 10, 10).await[0].delivery.attempts, 0);
-    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned()).await.unwrap());
+    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned(), at(3)).await.unwrap());
     assert_eq!(db.count("webhook_deliveries").await, 0);
 }
 
@@ -172,22 +173,52 @@ async fn concurrent_claims_are_exclusive(db: Database) {
     assert_eq!(ids.len(), 10);
 }
 
-async fn failure_postpones_deliveries_of_the_same_webhook(db: Database) {
+/// Fails this number of deliveries, one after the other. They are due again at 100.
+async fn fail_in_a_row(db: &Database, count: usize) {
+    for _ in 0..count {
+        let claimed = claim(db, "a", 2, 1, 10).await;
+        assert!(fail(db, &claimed[0], "a", AfterFailure::Retry(at(100))).await);
+    }
+}
+
+/// Claims all due deliveries and returns their numbers of attempts, sorted.
+async fn attempts_of_due(db: &Database, now: i64) -> Vec<i32> {
+    let claimed = claim(db, "a", now, 10, 10).await;
+    let mut attempts: Vec<i32> = claimed.iter().map(|claimed| claimed.delivery.attempts).collect();
+    attempts.sort_unstable();
+    attempts
+}
+
+async fn failures_in_a_row_postpone_deliveries_of_the_same_webhook(db: Database) {
     let organization_id = new_organization(&db).await;
     let webhook = new_webhook(&db, organization_id, EVENTS).await;
-    for _ in 0..3 {
+    for _ in 0..4 {
         ended_run(&db, organization_id, None).await;
     }
-    let claimed = claim(&db, "a", 0, 1, 10).await;
-    assert!(fail(&db, &claimed[0], "a", AfterFailure::Retry(at(100))).await);
+    fail_in_a_row(&db, 2).await;
     assert!(claim(&db, "a", 99, 10, 10).await.is_empty());
-    let retried = claim(&db, "a", 100, 10, 10).await;
-    let mut attempts: Vec<i32> = retried.iter().map(|claimed| claimed.delivery.attempts).collect();
-    attempts.sort_unstable();
-    assert_eq!(attempts, [0, 0, 1]);
+    assert_eq!(attempts_of_due(&db, 100).await, [0, 0, 1, 1]);
     let failing = only(&db, organization_id).await;
     assert_eq!((failing.webhook_id, failing.failing_since), (webhook.webhook_id, Some(at(1))));
     assert_eq!(failing.last_error.as_deref(), Some("status 500"));
+}
+
+async fn success_makes_postponed_deliveries_due(db: Database) {
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    for _ in 0..4 {
+        ended_run(&db, organization_id, None).await;
+    }
+    fail_in_a_row(&db, 2).await;
+    ended_run(&db, organization_id, None).await;
+    let claimed = claim(&db, "a", 2, 10, 10).await;
+    let [newer] = &claimed[..] else { panic!("only the new one is due: {claimed:?}") };
+    let WebhookDelivery { delivery_id, webhook_id, .. } = newer.delivery;
+    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned(), at(2)).await.unwrap());
+    assert_eq!(attempts_of_due(&db, 2).await, [0, 0]);
+    db.release_deliveries("a".to_owned()).await.unwrap();
+    fail_in_a_row(&db, 1).await;
+    assert_eq!(attempts_of_due(&db, 2).await, [0], "one failure after a success postpones nothing");
 }
 
 async fn success_ends_a_period_of_failures(db: Database) {
@@ -198,7 +229,7 @@ async fn success_ends_a_period_of_failures(db: Database) {
     fail(&db, &claimed[0], "a", AfterFailure::Retry(at(2))).await;
     let claimed = claim(&db, "a", 2, 1, 10).await;
     let WebhookDelivery { delivery_id, webhook_id, .. } = claimed[0].delivery;
-    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned()).await.unwrap());
+    assert!(db.complete_delivery(delivery_id, webhook_id, "a".to_owned(), at(3)).await.unwrap());
     let webhook = only(&db, organization_id).await;
     assert_eq!((webhook.failing_since, webhook.last_error), (None, None));
 }

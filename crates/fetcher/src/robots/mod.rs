@@ -37,16 +37,23 @@ const ENTRY_WEIGHT: usize = 512;
 #[derive(Debug)]
 enum Verdict {
     Rules(Rules),
-    /// No usable response: nothing may be fetched (2.3.1.4).
-    Unreachable(RobotsFailure),
+    /// No usable response: nothing may be fetched (2.3.1.4) until the file is requested again.
+    Unreachable {
+        cause: RobotsFailure,
+        until: Instant,
+    },
 }
 
 impl Verdict {
+    fn unreachable(cause: RobotsFailure) -> Self {
+        Verdict::Unreachable { cause, until: Instant::now() + UNREACHABLE_TTL }
+    }
+
     fn weight(&self) -> usize {
         ENTRY_WEIGHT
             + match self {
                 Verdict::Rules(rules) => rules.weight(),
-                Verdict::Unreachable(_) => 0,
+                Verdict::Unreachable { .. } => 0,
             }
     }
 }
@@ -95,7 +102,7 @@ impl RobotsCache {
         match &*self.verdict(target).await?.0 {
             Verdict::Rules(rules) if rules.allows(target.path_and_query()) => Ok(rules.crawl_delay),
             Verdict::Rules(_) => Err(FetchError::Robots),
-            Verdict::Unreachable(cause) => Err(FetchError::RobotsUnreachable { cause: *cause }),
+            Verdict::Unreachable { cause, until } => Err(unreachable(*cause, *until)),
         }
     }
 
@@ -113,7 +120,7 @@ impl RobotsCache {
                 is_fresh,
                 allows: rules.allows(target.path_and_query()),
             }),
-            Verdict::Unreachable(cause) => Err(FetchError::RobotsUnreachable { cause: *cause }),
+            Verdict::Unreachable { cause, until } => Err(unreachable(*cause, *until)),
         }
     }
 
@@ -148,8 +155,8 @@ impl RobotsCache {
                 | FetchError::InvalidUrl { .. }
                 | FetchError::RefusedPort { .. },
             )) => Verdict::Rules(Rules::default()),
-            Ok(Err(FetchError::Timeout { .. })) | Err(_) => Verdict::Unreachable(RobotsFailure::Timeout),
-            Ok(Err(_)) => Verdict::Unreachable(RobotsFailure::Response),
+            Ok(Err(FetchError::Timeout { .. })) | Err(_) => Verdict::unreachable(RobotsFailure::Timeout),
+            Ok(Err(_)) => Verdict::unreachable(RobotsFailure::Response),
         };
         tracing::debug!(%origin, is_reachable = matches!(verdict, Verdict::Rules(_)), "read robots.txt");
         Ok(Arc::new(verdict))
@@ -176,20 +183,24 @@ impl RobotsCache {
                 Verdict::Rules(Rules::default())
             } else {
                 // 429 differs from other 4xx statuses: the host is busy and says nothing about its rules.
-                Verdict::Unreachable(RobotsFailure::Status)
+                Verdict::unreachable(RobotsFailure::Status)
             });
         }
     }
+}
+
+fn unreachable(cause: RobotsFailure, until: Instant) -> FetchError {
+    FetchError::RobotsUnreachable { cause, retry_after: until.saturating_duration_since(Instant::now()) }
 }
 
 /// Lifetime per kind of verdict.
 struct VerdictExpiry;
 
 impl Expiry<String, Arc<Verdict>> for VerdictExpiry {
-    fn expire_after_create(&self, _: &String, verdict: &Arc<Verdict>, _: Instant) -> Option<Duration> {
+    fn expire_after_create(&self, _: &String, verdict: &Arc<Verdict>, now: Instant) -> Option<Duration> {
         Some(match **verdict {
             Verdict::Rules(_) => RULES_TTL,
-            Verdict::Unreachable(_) => UNREACHABLE_TTL,
+            Verdict::Unreachable { until, .. } => until.saturating_duration_since(now),
         })
     }
 }

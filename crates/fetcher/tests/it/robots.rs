@@ -21,6 +21,13 @@ fn rules(text: &str) -> Response {
     bytes(response("200 OK", &["Content-Type: text/plain"], text))
 }
 
+fn robots_failure(error: &FetchError) -> Option<RobotsFailure> {
+    match error {
+        FetchError::RobotsUnreachable { cause, .. } => Some(*cause),
+        _ => None,
+    }
+}
+
 #[tokio::test]
 async fn disallowed_pages_are_not_requested() {
     let site = site(rules("User-agent: example-bot\nDisallow: /private\n\nUser-agent: *\nDisallow: /")).await;
@@ -64,8 +71,10 @@ async fn an_unreachable_file_disallows_everything_for_a_while() {
         let fetcher = fetcher(robots_options());
         for _ in 0..2 {
             let error = fetch(&fetcher, site.url("/a")).await.unwrap_err();
-            assert_eq!(error, FetchError::RobotsUnreachable { cause });
+            assert_eq!(robots_failure(&error), Some(cause));
             assert!(error.is_temporary());
+            let minutes = error.retry_after().unwrap().as_secs_f64() / 60.0;
+            assert!(minutes > 4.0 && minutes <= 5.0, "{minutes}");
         }
         assert_eq!(site.paths(), ["/robots.txt"]);
     }
@@ -77,8 +86,8 @@ async fn a_dripping_file_counts_as_unreachable_before_the_fetch_times_out() {
     let site = site(vec![Piece::Bytes(head), Piece::Forever(b"#".to_vec(), Duration::from_millis(50))]).await;
     let mut options = robots_options();
     options.time_limits.total = Duration::from_secs(1);
-    let error = fetch(&fetcher(options), site.url("/a")).await.err();
-    assert_eq!(error, Some(FetchError::RobotsUnreachable { cause: RobotsFailure::Timeout }));
+    let error = fetch(&fetcher(options), site.url("/a")).await.unwrap_err();
+    assert_eq!(robots_failure(&error), Some(RobotsFailure::Timeout));
 }
 
 #[tokio::test]

@@ -1,16 +1,11 @@
 use actix_web::http::header::{ACCEPT, HeaderMap};
 
+use crate::accept::weighted_items;
+
 /// True if the client names event streams in `Accept`.
 pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(ACCEPT).filter_map(|value| value.to_str().ok());
-    let mut items = values.flat_map(|value| value.split(','));
-    items.any(|item| {
-        let mut parts = item.split(';').map(str::trim);
-        let is_stream = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("text/event-stream"));
-        let refused =
-            |part: &str| part.strip_prefix("q=").is_some_and(|q| q.trim().parse().is_ok_and(|q: f32| q <= 0.0));
-        is_stream && !parts.any(refused)
-    })
+    weighted_items(headers, ACCEPT)
+        .any(|(media_type, weight)| media_type.eq_ignore_ascii_case("text/event-stream") && weight > 0.0)
 }
 
 #[cfg(test)]

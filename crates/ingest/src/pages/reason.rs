@@ -12,8 +12,10 @@ use fetcher::{FetchError, RobotsFailure};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum UnreadableReason {
     HttpStatus(u16),
-    /// robots.txt disallows the page, or its host does not serve it.
+    /// robots.txt disallows the page.
     Robots,
+    /// The host does not serve its robots.txt, which counts as disallowed.
+    RobotsUnreachable,
     Timeout,
     TooLarge,
     UnsupportedType,
@@ -28,7 +30,7 @@ impl UnreadableReason {
     pub fn as_str(self) -> &'static str {
         match self {
             UnreadableReason::HttpStatus(_) => "http_status",
-            UnreadableReason::Robots => "robots",
+            UnreadableReason::Robots | UnreadableReason::RobotsUnreachable => "robots",
             UnreadableReason::Timeout => "timeout",
             UnreadableReason::TooLarge => "too_large",
             UnreadableReason::UnsupportedType => "unsupported_type",
@@ -52,6 +54,7 @@ impl fmt::Display for UnreadableReason {
         match self {
             UnreadableReason::HttpStatus(status) => write!(f, "the host returned status `{status}`"),
             UnreadableReason::Robots => f.write_str("robots.txt of the host disallows it"),
+            UnreadableReason::RobotsUnreachable => f.write_str("robots.txt of the host cannot be read"),
             UnreadableReason::Timeout => f.write_str("reading it timed out"),
             UnreadableReason::TooLarge => f.write_str("it is too large"),
             UnreadableReason::UnsupportedType => f.write_str("its type is not supported"),
@@ -66,10 +69,9 @@ impl From<&FetchError> for UnreadableReason {
     fn from(error: &FetchError) -> Self {
         match error {
             FetchError::Status { status, .. } => UnreadableReason::HttpStatus(*status),
-            FetchError::Robots | FetchError::RobotsUnreachable { cause: RobotsFailure::Status } => {
-                UnreadableReason::Robots
-            }
-            FetchError::Timeout { .. } | FetchError::RobotsUnreachable { cause: RobotsFailure::Timeout } => {
+            FetchError::Robots => UnreadableReason::Robots,
+            FetchError::RobotsUnreachable { cause: RobotsFailure::Status, .. } => UnreadableReason::RobotsUnreachable,
+            FetchError::Timeout { .. } | FetchError::RobotsUnreachable { cause: RobotsFailure::Timeout, .. } => {
                 UnreadableReason::Timeout
             }
             FetchError::TooLarge { .. } => UnreadableReason::TooLarge,
@@ -96,9 +98,15 @@ impl From<ExtractErrorKind> for UnreadableReason {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use fetcher::TimeoutStage;
 
     use super::*;
+
+    fn without_robots(cause: RobotsFailure) -> FetchError {
+        FetchError::RobotsUnreachable { cause, retry_after: Duration::ZERO }
+    }
 
     #[test]
     fn failures_before_an_address_answers_are_unreachable() {
@@ -113,7 +121,7 @@ mod tests {
             FetchError::RedirectLoop,
             FetchError::Interrupted,
             FetchError::Protocol { reason: "is not valid HTTP" },
-            FetchError::RobotsUnreachable { cause: RobotsFailure::Response },
+            without_robots(RobotsFailure::Response),
         ] {
             assert_eq!(UnreadableReason::from(&error), UnreadableReason::Unreachable, "{error}");
         }
@@ -124,8 +132,8 @@ mod tests {
         for (error, reason) in [
             (FetchError::Status { status: 451, retry_after: None }, "http_status"),
             (FetchError::Robots, "robots"),
-            (FetchError::RobotsUnreachable { cause: RobotsFailure::Status }, "robots"),
-            (FetchError::RobotsUnreachable { cause: RobotsFailure::Timeout }, "timeout"),
+            (without_robots(RobotsFailure::Status), "robots"),
+            (without_robots(RobotsFailure::Timeout), "timeout"),
             (FetchError::Timeout { stage: TimeoutStage::Connect }, "timeout"),
             (FetchError::TooLarge { limit: 1 }, "too_large"),
             (FetchError::ContentType { content_type: "video/mp4".to_owned() }, "unsupported_type"),

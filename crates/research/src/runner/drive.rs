@@ -122,8 +122,10 @@ impl Research {
         }
         let unstored =
             self.persistently(|| self.store.find_unstored_searches(run.organization_id, run.research_id)).await;
+        // These are the searches of the last step, which nobody gets to see if the run is deleted.
+        let unstored = unstored.ok().flatten();
         let is_stored =
-            |id: SearchId| unstored.as_ref().is_ok_and(|unstored| unstored.iter().all(|paid| paid.search_id != id));
+            |id: SearchId| unstored.as_ref().is_some_and(|unstored| unstored.iter().all(|paid| paid.search_id != id));
         charges.into_iter().filter(|charge| charge.search_id().is_some_and(is_stored)).for_each(Charge::keep);
     }
 
@@ -142,10 +144,11 @@ impl Research {
         })
     }
 
-    /// Refunds the searches of a run whose outcome is not stored and never will be.
+    /// Refunds the searches of a run whose outcome is not stored and never will be; those of a deleted run stay paid.
     async fn refund_unstored(&self, run: &ResearchRun) -> Result<(), Stopped> {
         let unstored =
             self.persistently(|| self.store.find_unstored_searches(run.organization_id, run.research_id)).await?;
+        let unstored = unstored.unwrap_or_default();
         let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
         let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
         self.persistently(|| self.store.refund_searches(run.organization_id, ids.clone(), from, self.clock.now()))

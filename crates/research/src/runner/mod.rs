@@ -27,6 +27,8 @@ pub use finish::register_metrics;
 
 /// Name of the worker in logs and among the background tasks.
 const TASK: &str = "research";
+/// Longest time of a step that costs no budget.
+const FREE_STEP: Duration = Duration::from_secs(20);
 
 /// Reason for a worker to stop executing a run before its end.
 #[derive(Debug, thiserror::Error)]
@@ -159,6 +161,3 @@ impl Research {
         self.leases.renew(self.options.lease / 5, TASK, extend).await;
     }
 }
-
-/// Longest time of a step that costs no budget.
-const FREE_STEP: Duration = Duration::from_secs(20);

@@ -52,7 +52,7 @@ impl Research {
         if new.query.trim().is_empty() {
             return Err(Error::invalid("query", "query must not be blank"));
         }
-        check_output(&new.output)?;
+        let output = self.checked_output(viewer, new.output).await?;
         self.app.check_search(viewer, &new.search)?;
         if let Some(webhook) = &new.webhook {
             self.webhooks
@@ -69,7 +69,7 @@ impl Research {
             query: query.clone(),
             depth: new.depth,
             instructions: new.instructions,
-            output: new.output,
+            output,
             budget: new.budget,
             previous,
             has_model: self.generator.is_some() && new.budget.max_tokens > 0,
@@ -120,6 +120,17 @@ impl Research {
         }
         self.wake.notify_one();
         Ok(CreatedRun { run: RunView::new(run, None), webhook_secret: secret })
+    }
+
+    /// Returns the output after all checks. Compiling a schema may take tens of milliseconds, so it leaves the
+    /// thread that serves connections.
+    async fn checked_output(&self, viewer: &Viewer, output: OutputSpec) -> Result<OutputSpec> {
+        let has_schema = output.schema.is_some();
+        let check = move || check_output(&output).map(|()| output);
+        if !has_schema {
+            return check();
+        }
+        self.app.compute_for(viewer.organization_id, structured::MAX_SCHEMA_BYTES, check).await?
     }
 
     /// Returns the report of a run of the viewer's organization to continue.

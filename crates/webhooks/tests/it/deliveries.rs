@@ -100,7 +100,7 @@ async fn target_that_fails_for_days_is_disabled_with_a_reason() {
     world.webhook_once(organization_id, |webhook| webhook.failing_since.is_some()).await;
     world.clock.set(NOW + Duration::from_hours(3 * 24));
     let disabled = world.webhook_once(organization_id, |webhook| webhook.disabled_at.is_some()).await;
-    assert_eq!(disabled.disabled_reason.as_deref(), Some("every attempt of the last 3 days failed"));
+    assert_eq!(disabled.disabled_reason.as_deref(), Some("every attempt of the last 2 days failed"));
     assert_eq!(disabled.last_error.as_deref(), Some("the target answered with status 503"));
 }
 

@@ -1,5 +1,6 @@
 //! Validation of the caller's schema when an assignment is created.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use jsonschema::{PatternOptions, Validator};
@@ -11,8 +12,10 @@ pub const MAX_SCHEMA_BYTES: usize = 65_536;
 pub const MAX_DEPTH: usize = 16;
 /// Maximum number of subschemas, with references followed.
 pub const MAX_SUBSCHEMAS: usize = 2_000;
+/// Maximum number of different patterns.
+pub const MAX_PATTERNS: usize = 64;
 /// Memory of a compiled pattern in bytes.
-const MAX_PATTERN_BYTES: usize = 1 << 18;
+const MAX_PATTERN_BYTES: usize = 1 << 17;
 
 /// Keywords whose value is a schema.
 const ONE: &[&str] = &[
@@ -82,7 +85,7 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, InvalidSchema> {
     {
         return Err(InvalidSchema::new("/$schema", format!("`{dialect}` is not JSON Schema 2020-12")));
     }
-    let mut walk = Walk { root: schema, count: 0, references: Vec::new() };
+    let mut walk = Walk { root: schema, count: 0, patterns: HashSet::new(), references: Vec::new() };
     walk.schema(schema, "", 0)?;
     if let Err(error) = jsonschema::draft202012::meta::validate(schema) {
         return Err(InvalidSchema::new(&error.instance_path().to_string(), error.to_string()));
@@ -101,6 +104,8 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, InvalidSchema> {
 struct Walk<'a> {
     root: &'a Value,
     count: usize,
+    /// Patterns, each of which is compiled once.
+    patterns: HashSet<&'a str>,
     /// References that are being followed.
     references: Vec<&'a str>,
 }
@@ -123,6 +128,8 @@ impl<'a> Walk<'a> {
             }
             if key == "$ref" {
                 self.reference(value, &here(), depth)?;
+            } else if key == "pattern" {
+                self.pattern(value.as_str().unwrap_or_default(), &here())?;
             } else if ONE.contains(&&**key) {
                 self.schema(value, &here(), depth + 1)?;
             } else if LIST.contains(&&**key) {
@@ -131,9 +138,21 @@ impl<'a> Walk<'a> {
                 }
             } else if NAMED.contains(&&**key) {
                 for (name, item) in value.as_object().into_iter().flatten() {
-                    self.schema(item, &format!("{}/{}", here(), escape(name)), depth + 1)?;
+                    let here = format!("{}/{}", here(), escape(name));
+                    if key == "patternProperties" {
+                        self.pattern(name, &here)?;
+                    }
+                    self.schema(item, &here, depth + 1)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn pattern(&mut self, pattern: &'a str, place: &str) -> Result<(), InvalidSchema> {
+        self.patterns.insert(pattern);
+        if self.patterns.len() > MAX_PATTERNS {
+            return Err(InvalidSchema::new(place, format!("is one of more than {MAX_PATTERNS} different patterns")));
         }
         Ok(())
     }
@@ -218,6 +237,20 @@ mod tests {
             deep = json!({"items": deep});
         }
         assert!(validate_schema(&deep).expect_err("refused").message.contains("levels"));
+    }
+
+    #[test]
+    fn schemas_with_many_patterns_are_refused() {
+        let with = |count: usize| {
+            let named: serde_json::Map<_, _> = (1..count).map(|n| (format!("^a{n:03}"), json!(true))).collect();
+            json!({
+                "patternProperties": named,
+                "properties": {"a": {"pattern": "^x"}, "b": {"$ref": "#/properties/a"}, "c": {"pattern": "^x"}}
+            })
+        };
+        assert_eq!(validate_schema(&with(MAX_PATTERNS)), Ok(()));
+        refused(with(MAX_PATTERNS + 1), "/properties/a/pattern", "64 different patterns");
+        refused(with(3_000), "/patternProperties/^a065", "64 different patterns");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::state::{State, Written};
 use field::Field;
 use fill::Filler;
 
-pub use limits::{InvalidSchema, MAX_DEPTH, MAX_SCHEMA_BYTES, MAX_SUBSCHEMAS, validate_schema};
+pub use limits::{InvalidSchema, MAX_DEPTH, MAX_PATTERNS, MAX_SCHEMA_BYTES, MAX_SUBSCHEMAS, validate_schema};
 
 /// Problems that are reported.
 const MAX_PROBLEMS: usize = 20;
