@@ -66,51 +66,20 @@ macro_rules! operations {
             $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
         }
     };
-    (@snapshot $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+    (@transaction $method:ident $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
             $pools
-                .snapshot(move |connection| {
+                .$method(move |connection| {
                     Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
                 })
                 .await
         }
     };
-    (@relaxed $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write_relaxed(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
-    (@stepwise $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write_stepwise(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
-    (@bulk $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write_bulk(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
-    (@write $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
+    (@snapshot $($rest:tt)*) => { operations!(@transaction snapshot $($rest)*) };
+    (@write $($rest:tt)*) => { operations!(@transaction write $($rest)*) };
+    (@bulk $($rest:tt)*) => { operations!(@transaction write_bulk $($rest)*) };
+    (@relaxed $($rest:tt)*) => { operations!(@transaction write_relaxed $($rest)*) };
+    (@stepwise $($rest:tt)*) => { operations!(@transaction write_stepwise $($rest)*) };
 }
 
 operations! {

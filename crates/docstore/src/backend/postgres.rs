@@ -109,10 +109,10 @@ macro_rules! insert_missing_rows {
 
 /// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches.
 macro_rules! insert_bulk {
-    ($connection:expr, $table:expr, $rows:expr) => {
+    ($connection:expr, $table:expr, $rows:expr $(, $modifier:ident)?) => {
         async {
             for rows in crate::backend::batches($rows) {
-                let insert = crate::arrays::ArrayRow::insert($table, rows);
+                let insert = crate::arrays::ArrayRow::insert($table, rows)$(.$modifier())?;
                 diesel_async::RunQueryDsl::execute(insert, $connection).await?;
             }
             diesel::QueryResult::Ok(())
@@ -121,17 +121,10 @@ macro_rules! insert_bulk {
     };
 }
 
-/// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches, and skips existing ones.
+/// Inserts any number of rows like [`insert_bulk`] and skips existing ones.
 macro_rules! insert_missing_bulk {
     ($connection:expr, $table:expr, $rows:expr) => {
-        async {
-            for rows in crate::backend::batches($rows) {
-                let insert = crate::arrays::ArrayRow::insert($table, rows).on_conflict_do_nothing();
-                diesel_async::RunQueryDsl::execute(insert, $connection).await?;
-            }
-            diesel::QueryResult::Ok(())
-        }
-        .await
+        insert_bulk!($connection, $table, $rows, on_conflict_do_nothing)
     };
 }
 
