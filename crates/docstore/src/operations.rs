@@ -154,9 +154,10 @@ operations! {
     write balances::post_balance_entries(entries: Vec<BalanceEntry>) -> Vec<Option<i64>>;
     /// Adds a ledger entry like `post_balance_entry`, with an audit entry for the administrative change.
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
-    /// Finds searches that were debited in `[from, before)` but never recorded: refunded, or lost in a crash.
+    /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded: lost in a crash.
     read balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
-    /// Refunds the cost of these searches since `from`, except what was refunded before. Returns the number of refunds.
+    /// Refunds the cost of these searches since `from`, except what was refunded before, in one transaction that holds the balance.
+    /// Returns the number of refunds.
     write balances::refund_searches(organization_id: OrganizationId, search_ids: Vec<SearchId>, from: Timestamp, now: Timestamp) -> usize;
     /// Lists the ledger, oldest first, after the entry with this time and id.
     read balances::list_balance_entries(organization_id: OrganizationId, after: Option<(Timestamp, BalanceEntryId)>, limit: i64) -> Vec<BalanceEntry>;
