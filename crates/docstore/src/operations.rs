@@ -366,8 +366,8 @@ operations! {
     ///
     /// If a run has processed the file, `run` is queued unless another one is waiting. `None` for an unknown file.
     write files::withdraw_file(organization_id: OrganizationId, object_key: String, run: IndexRun, now: Timestamp) -> Option<Withdrawal>;
-    /// Deletes the rows of files whose objects are gone.
-    bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>) -> ();
+    /// Deletes the rows of files that have no objects, unless they were registered at `created_before` or later.
+    bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>, created_before: Timestamp) -> ();
 
     /// Queues a run, or returns the organization's queued run, upgraded to a full one if the new one is full.
     write runs::request_run(run: IndexRun) -> IndexRun;

@@ -147,7 +147,7 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
         .await?;
     let deleted = deleted + read.len() + keys.len() + delete_usage_events(connection, organization_id, limit).await?;
     page_reads::delete_page_reads(connection, organization_id, read).await?;
-    files::delete_files(connection, organization_id, keys).await?;
+    files::delete_files(connection, organization_id, keys, Timestamp::MAX).await?;
     if deleted == 0 {
         let totals = storage_totals::table.find(Bind(organization_id));
         diesel::delete(totals).execute(connection).await?;
