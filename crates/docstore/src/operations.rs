@@ -139,8 +139,8 @@ operations! {
     bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
     bulk retention::prune_feedback(before: Timestamp, limit: i64) -> usize;
     bulk retention::prune_grants(before: Timestamp, limit: i64) -> usize;
-    /// Deletes readings of pages that were last seen before this time and are not granted any more, and the pages that nobody
-    /// else reads.
+    /// Deletes readings of about `limit` pages that were last seen before this time and are not granted any more, and the pages that
+    /// nobody else reads. Returns the number of readings.
     bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
     /// Deletes captures that were replaced before this time, except those that citations keep at `now`.
     bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;

@@ -31,6 +31,13 @@ macro_rules! lock_rows {
     };
 }
 
+/// Locks the selected rows in order to delete them, like [`lock_rows`]: also against rows that are about to refer to them.
+macro_rules! lock_rows_for_deletion {
+    ($query:expr) => {
+        $query.for_update()
+    };
+}
+
 /// Locks the selected rows against deletion, in the order of the query.
 macro_rules! lock_rows_against_deletion {
     ($query:expr) => {

@@ -32,6 +32,13 @@ macro_rules! lock_rows {
 }
 
 /// Returns the query unchanged: SQLite has one writer at a time.
+macro_rules! lock_rows_for_deletion {
+    ($query:expr) => {
+        $query
+    };
+}
+
+/// Returns the query unchanged: SQLite has one writer at a time.
 macro_rules! lock_rows_against_deletion {
     ($query:expr) => {
         $query

@@ -145,8 +145,14 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
         .select(file_rows::object_key)
         .load(connection)
         .await?;
-    let deleted = deleted + read.len() + keys.len() + delete_usage_events(connection, organization_id, limit).await?;
-    page_reads::delete_page_reads(connection, organization_id, read).await?;
+    let deleted = deleted + read.len() + keys.len();
+    if !read.is_empty() {
+        page_reads::lock_readings(connection, &read).await?;
+        if !read.is_empty() {
+        page_reads::lock_readings(connection, &read).await?;
+        page_reads::delete_page_reads(connection, organization_id, read).await?;
+    }
+    }
     files::delete_files(connection, organization_id, keys, Timestamp::MAX).await?;
     if deleted == 0 {
         let totals = storage_totals::table.find(Bind(organization_id));
