@@ -129,8 +129,9 @@ operations! {
     read removal::list_organizations_to_remove(since: Timestamp) -> Vec<Organization>;
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
-    /// Deletes at most `limit` rows of each kind that belong to the organization: searches, feedback, grants, usage, runs,
-    /// research runs with their events, webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
+    /// Deletes rows that belong to the organization, of each table at most `limit`: searches, feedback, grants, usage, outcomes of runs
+    /// and then the runs, research runs with all their events, deliveries and then webhooks, readings of pages with their captures, and
+    /// files. Returns the number of rows, without events and captures. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
     /// Records that the data of a deleted organization is gone.
     write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
