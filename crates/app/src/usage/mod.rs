@@ -155,7 +155,9 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     loop {
         match store.record_usage(rows.clone(), keep_events).await {
             Ok(()) => return,
-            Err(StoreError::Unavailable(_) | StoreError::Conflict) if tokio::time::Instant::now() < deadline => {
+            Err(StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
+                if tokio::time::Instant::now() < deadline =>
+            {
                 tokio::time::sleep(RETRY_INTERVAL).await;
             }
             Err(error) => {

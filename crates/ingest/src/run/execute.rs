@@ -272,7 +272,9 @@ fn require_lease(held: bool) -> Result<(), RunError> {
 fn is_transient(error: &RunError) -> bool {
     match error {
         RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
-        RunError::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict),
+        RunError::Store(error) => {
+            matches!(error, StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
+        }
         // The disk may be freed.
         RunError::TempFile(error) => error.kind() == std::io::ErrorKind::StorageFull,
         RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::Panicked => false,
