@@ -147,8 +147,7 @@ pub async fn list_balance_entries(
         .select(BalanceEntry::as_select())
         .into_boxed();
     if let Some((at, id)) = after {
-        let later = balance_entries::created_at.gt(Bind(at));
-        query = query.filter(later.or(balance_entries::created_at.eq(Bind(at)).and(balance_entries::id.gt(Bind(id)))));
+        query = query.filter(is_after!(balance_entries::created_at, balance_entries::id, (at, id)));
     }
     Ok(query.load(connection).await?)
 }
