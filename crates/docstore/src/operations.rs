@@ -136,16 +136,19 @@ operations! {
     /// Records that the data of a deleted organization is gone.
     write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
 
-    /// Deletes at most `limit` searches from before this time, oldest first. Returns their number, as the next ones do.
+    /// Deletes at most `limit` searches from before this time, oldest first. Returns their number.
     bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
+    /// Deletes feedback like `prune_searches`.
     bulk retention::prune_feedback(before: Timestamp, limit: i64) -> usize;
+    /// Deletes grants that were last renewed before this time, like `prune_searches`.
     bulk retention::prune_grants(before: Timestamp, limit: i64) -> usize;
     /// Deletes readings of about `limit` pages that were last seen before this time and are not granted any more, and the pages that
     /// nobody else reads. Returns the number of readings.
     bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
-    /// Deletes captures that were replaced before this time, except those that citations keep at `now`.
+    /// Deletes at most `limit` captures that were replaced before this time, except those that citations keep at `now`. Returns their
+    /// number.
     bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
-    /// Deletes research runs that have expired, with their events.
+    /// Deletes at most `limit` research runs that have expired, with their events. Returns their number.
     bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
@@ -218,7 +221,7 @@ operations! {
     /// Loads passages of captures of any organization, in order of captures and ordinals: of each all, or those with ordinals below
     /// a limit. Each limit is a condition of the query, so pass at most some hundred. For the indexer only.
     read parts::list_leading_passages(wanted: Vec<(CaptureId, usize)>) -> Vec<Passage>;
-    /// Stores the content of a capture again, divided. Does nothing if the capture was replaced. For the indexer only.
+    /// Stores the content of a capture again, divided. Does nothing if the capture was deleted. For the indexer only.
     bulk parts::divide_capture(capture_id: CaptureId, map: PartMap, new: NewParts) -> ();
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
     /// collections and of removed documents. Of a divided content it loads the first part.

@@ -17,7 +17,7 @@ use crate::error::{Result, StoreError};
 pub type Conn = AsyncPgConnection;
 
 /// Locks the selected rows and skips rows locked by another transaction.
-macro_rules! lock_free_rows {
+macro_rules! lock_available_rows {
     ($query:expr) => {
         $query.for_update().skip_locked()
     };

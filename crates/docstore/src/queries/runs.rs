@@ -96,7 +96,7 @@ pub async fn claim_run(
     lease_expires_at: Timestamp,
 ) -> Result<Option<IndexRun>> {
     let in_flight = [RunState::Planning, RunState::Running];
-    let abandoned: Option<IndexRun> = lock_free_rows!(
+    let abandoned: Option<IndexRun> = lock_available_rows!(
         index_runs::table
             .filter(index_runs::state.eq_any(bind_all(in_flight)))
             .filter(index_runs::lease_expires_at.le(Bind(now)))
@@ -114,7 +114,7 @@ pub async fn claim_run(
             let busy = other_runs
                 .filter(other_runs.field(index_runs::state).eq_any(bind_all(in_flight)))
                 .select(other_runs.field(index_runs::organization_id));
-            let queued: Option<IndexRun> = lock_free_rows!(
+            let queued: Option<IndexRun> = lock_available_rows!(
                 index_runs::table
                     .filter(index_runs::state.eq(Bind(RunState::Queued)))
                     .filter(index_runs::organization_id.ne_all(busy))
