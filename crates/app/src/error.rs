@@ -91,10 +91,10 @@ impl Error {
         Error::Internal(source.into())
     }
 
-    /// Returns true if the database was unavailable.
+    /// Returns true if the database was unavailable, or aborted a transaction.
     pub fn is_database_outage(&self) -> bool {
         let Error::Internal(source) = self else { return false };
-        matches!(source.downcast_ref::<StoreError>(), Some(StoreError::Unavailable(_)))
+        matches!(source.downcast_ref::<StoreError>(), Some(StoreError::Unavailable(_) | StoreError::Aborted(_)))
     }
 
     /// Returns true if the request failed through no fault of the caller.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{Docstore, StoreError};
-use model::{Clock, Timestamp};
+use model::{Clock, OrganizationId, Timestamp};
 
 /// Interval between sweeps.
 const INTERVAL: Duration = Duration::from_secs(5 * 60);
@@ -14,6 +14,8 @@ const LOST_AFTER: Duration = Duration::from_secs(10 * 60);
 const FIRST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Window of later sweeps: short, to keep sweeps cheap, and long enough to bridge failed ones.
 const WINDOW: Duration = Duration::from_secs(60 * 60);
+/// Searches refunded per transaction, which holds the balance of the organization.
+const BATCH: usize = 100;
 
 /// Refunds lost searches at start and then periodically. Safe to run on several instances at once.
 ///
@@ -35,18 +37,32 @@ pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>,
     }
 }
 
-/// Refunds searches charged within `window` that have no recorded answer after `LOST_AFTER`.
+/// Refunds searches charged within `window` that have no recorded answer after `LOST_AFTER`. An error does not keep the organizations
+/// after it from their refunds.
 async fn sweep(store: &Docstore, now: Timestamp, window: Duration) -> Result<(), StoreError> {
-    let (from, before) = (now - window, now - LOST_AFTER);
-    for organization in store.list_organizations().await?.into_iter().filter(|organization| organization.billed) {
-        let unrecorded = store.find_unrecorded_searches(organization.id, from, before).await?;
-        if unrecorded.is_empty() {
-            continue;
+    let mut outcome = Ok(());
+    for organization in store.list_organizations().await? {
+        // A deleted organization has no recorded searches any more, so that all would count as lost.
+        if organization.billed && organization.deleted_at.is_none() {
+            outcome = outcome.and(sweep_organization(store, organization.id, now, window).await);
         }
-        let refunded = store.refund_searches(organization.id, unrecorded, from, now).await?;
+    }
+    outcome
+}
+
+async fn sweep_organization(
+    store: &Docstore,
+    organization_id: OrganizationId,
+    now: Timestamp,
+    window: Duration,
+) -> Result<(), StoreError> {
+    let from = now - window;
+    let unrecorded = store.find_unrecorded_searches(organization_id, from, now - LOST_AFTER).await?;
+    for lost in unrecorded.chunks(BATCH) {
+        let refunded = store.refund_searches(organization_id, lost.to_vec(), from, now).await?;
         if refunded > 0 {
             metrics::counter!("retrieval_searches_refunded_total").increment(refunded as u64);
-            tracing::warn!(organization_id = %organization.id, refunded, "refunded searches that were never answered");
+            tracing::warn!(%organization_id, refunded, "refunded searches that were never answered");
         }
     }
     Ok(())
@@ -55,20 +71,21 @@ async fn sweep(store: &Docstore, now: Timestamp, window: Duration) -> Result<(),
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
-    use docstore::{Location, Organization};
-    use model::{AuditAction, BalanceReason, ManualClock, OrganizationId, SearchId};
+    use docstore::{Location, Organization, Search};
+    use model::{AuditAction, BalanceReason, ManualClock, SearchId};
     use uuid::Uuid;
 
     use super::*;
     use crate::{Identity, accounts, audit};
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn unanswered_search_is_refunded_after_ten_minutes() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 1).unwrap();
+    const ORGANIZATION: OrganizationId = OrganizationId(Uuid::from_u128(1));
+    const SEARCH: SearchId = SearchId(Uuid::from_u128(2));
+
+    /// Opens a store in the folder with an organization that paid 3 of 100 cents for a search.
+    async fn store_with_debit(folder: &std::path::Path, clock: &ManualClock) -> Docstore {
+        let store = Docstore::open(&Location::Sqlite(folder.join("test.db")), 1).unwrap();
         store.migrate().await.unwrap();
-        let clock = ManualClock::starting_at(Timestamp::from_millis(1_790_000_000_000));
-        let id = OrganizationId(Uuid::from_u128(1));
+        let id = ORGANIZATION;
         let organization = Organization {
             id,
             name: "test".to_owned(),
@@ -83,17 +100,52 @@ mod tests {
         let prepaid = accounts::balance_entry(id, 100, BalanceReason::Prepaid, None, clock.now());
         store.post_balance_entry(prepaid).await.unwrap();
         let searcher = Identity::subject("https://issuer.example", "user-1");
-        let search_id = SearchId(Uuid::from_u128(2));
-        let search = Some(accounts::BilledSearch { search_id, research_id: None, identity: &searcher });
+        let search = Some(accounts::BilledSearch { search_id: SEARCH, research_id: None, identity: &searcher });
         let debit = accounts::balance_entry(id, -3, BalanceReason::Search, search, clock.now());
         assert_eq!(store.post_balance_entry(debit).await.unwrap(), Some(97));
+        store
+    }
+
+    fn clock() -> ManualClock {
+        ManualClock::starting_at(Timestamp::from_millis(1_790_000_000_000))
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn unanswered_search_is_refunded_after_ten_minutes() {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
+        let store = store_with_debit(folder.path(), &clock).await;
         clock.advance(LOST_AFTER);
         sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
-        assert_eq!(store.find_balance(id).await.unwrap(), Some(97), "the search may still be running");
+        assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(97), "the search may still be running");
         for _ in 0..2 {
             clock.advance(INTERVAL);
             sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
-            assert_eq!(store.find_balance(id).await.unwrap(), Some(100));
+            assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(100));
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn answered_search_of_a_deleted_organization_stays_paid() {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
+        let store = store_with_debit(folder.path(), &clock).await;
+        let answered = Search {
+            search_id: SEARCH,
+            organization_id: ORGANIZATION,
+            identity: String::new(),
+            session_id: Uuid::nil().into(),
+            query: String::new(),
+            results: Vec::new(),
+            created_at: clock.now(),
+            request: None,
+            details: None,
+        };
+        store.record_searches(vec![answered], Vec::new()).await.unwrap();
+        accounts::delete_organization(&store, "test", clock.now(), ORGANIZATION).await.unwrap();
+        while store.delete_tenant_rows(ORGANIZATION, 10).await.unwrap() > 0 {}
+        store.complete_removal(ORGANIZATION, clock.now()).await.unwrap();
+        assert!(store.find_search(ORGANIZATION, SEARCH).await.unwrap().is_none());
+        clock.advance(LOST_AFTER + INTERVAL);
+        sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
+        assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(97));
     }
 }

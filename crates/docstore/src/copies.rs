@@ -66,11 +66,11 @@ impl Docstore {
         .await
     }
 
-    /// Verifies that this version knows all migrations of the database.
+    /// Verifies that this version can use the database: migrations that it does not know only add to it.
     ///
     /// # Errors
     ///
-    /// `NewerDatabase` otherwise.
+    /// `NewerDatabase` otherwise, and `NotSqlite` on PostgreSQL.
     pub async fn check_supported(&self) -> Result<()> {
         let pools = self.sqlite()?;
         self.detached(async move { migrations::check_supported(&pools).await }).await

@@ -93,7 +93,7 @@ pub enum Recorded {
     Done {
         state: CrawlUrlState,
         reason: Option<String>,
-        /// The round waits for more visits, or the crawl has been stopped.
+        /// False if the crawl has been stopped.
         is_running: bool,
     },
     /// The host is leased to another worker, or the crawl was deleted: nothing was stored.

@@ -11,6 +11,9 @@ pub enum StoreError {
     /// have been committed.
     #[error("database unavailable: {0}")]
     Unavailable(String),
+    /// The database rolled a transaction back, since another one stood in its way, as in a deadlock. Transient.
+    #[error("transaction aborted: {0}")]
+    Aborted(String),
     /// Tables are missing or outdated.
     #[error("the database has {pending} pending migrations: run `retrieval-server migrate`")]
     NotMigrated { pending: usize },
@@ -47,6 +50,8 @@ pub enum StoreError {
     Interrupted(#[source] Box<dyn Error + Send + Sync>),
 }
 
+/// Messages of the codes 40P01 and 55P03 of PostgreSQL, for which diesel has no error kind; it does not expose the codes.
+const POSTGRES_ABORTED: [&str; 2] = ["deadlock detected", "canceling statement due to lock timeout"];
 /// Message of SQLITE_BUSY, for which diesel has no error kind: another process held the write lock for longer than `busy_timeout`.
 pub(crate) const SQLITE_BUSY: &str = "database is locked";
 /// Messages of conditions that pass: also a full disk, which fails writes to the database (SQLITE_FULL) or to its files beside it
@@ -61,6 +66,9 @@ impl From<diesel::result::Error> for StoreError {
             Diesel::DatabaseError(DatabaseErrorKind::ClosedConnection, info) => {
                 StoreError::Unavailable(info.message().to_owned())
             }
+            Diesel::DatabaseError(DatabaseErrorKind::SerializationFailure, info) => {
+                StoreError::Aborted(info.message().to_owned())
+            }
             // The connection was lost during the query. A message too large for the protocol has the same kind.
             Diesel::DatabaseError(DatabaseErrorKind::UnableToSendCommand, info)
                 if !info.message().starts_with("error encoding") =>
@@ -74,6 +82,9 @@ impl From<diesel::result::Error> for StoreError {
             // PostgreSQL is shutting down or an administrator closed the connection; diesel does not expose the code.
             Diesel::DatabaseError(_, info) if info.message().starts_with("terminating connection") => {
                 StoreError::Unavailable(info.message().to_owned())
+            }
+            Diesel::DatabaseError(_, info) if POSTGRES_ABORTED.contains(&info.message()) => {
+                StoreError::Aborted(info.message().to_owned())
             }
             Diesel::DatabaseError(_, info) if SQLITE_TRANSIENT.contains(&info.message()) => {
                 StoreError::Unavailable(info.message().to_owned())

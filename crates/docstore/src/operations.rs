@@ -66,51 +66,20 @@ macro_rules! operations {
             $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
         }
     };
-    (@snapshot $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+    (@transaction $method:ident $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
             $pools
-                .snapshot(move |connection| {
+                .$method(move |connection| {
                     Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
                 })
                 .await
         }
     };
-    (@relaxed $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write_relaxed(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
-    (@stepwise $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write_stepwise(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
-    (@bulk $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write_bulk(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
-    (@write $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            $pools
-                .write(move |connection| {
-                    Box::pin($backend::queries::$module::$name(connection, $($argument.into()),*))
-                })
-                .await
-        }
-    };
+    (@snapshot $($rest:tt)*) => { operations!(@transaction snapshot $($rest)*) };
+    (@write $($rest:tt)*) => { operations!(@transaction write $($rest)*) };
+    (@bulk $($rest:tt)*) => { operations!(@transaction write_bulk $($rest)*) };
+    (@relaxed $($rest:tt)*) => { operations!(@transaction write_relaxed $($rest)*) };
+    (@stepwise $($rest:tt)*) => { operations!(@transaction write_stepwise $($rest)*) };
 }
 
 operations! {
@@ -160,22 +129,26 @@ operations! {
     read removal::list_organizations_to_remove(since: Timestamp) -> Vec<Organization>;
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
-    /// Deletes at most `limit` rows of each kind that belong to the organization: searches, feedback, grants, usage, runs,
-    /// research runs with their events, webhooks with their deliveries, readings of pages, and files. Returns their number. Keys, ledger and audit log remain.
+    /// Deletes rows that belong to the organization, of each table at most `limit`: searches, feedback, grants, usage, outcomes of runs
+    /// and then the runs, research runs with all their events, deliveries and then webhooks, readings of pages with their captures, and
+    /// files. Returns the number of rows, without events and captures. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
     /// Records that the data of a deleted organization is gone.
     write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
 
-    /// Deletes at most `limit` searches from before this time, oldest first. Returns their number, as the next ones do.
+    /// Deletes at most `limit` searches from before this time, oldest first. Returns their number.
     bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
+    /// Deletes feedback like `prune_searches`.
     bulk retention::prune_feedback(before: Timestamp, limit: i64) -> usize;
+    /// Deletes grants that were last renewed before this time, like `prune_searches`.
     bulk retention::prune_grants(before: Timestamp, limit: i64) -> usize;
-    /// Deletes readings of pages that were last seen before this time and are not granted any more, and the pages that nobody
-    /// else reads.
+    /// Deletes readings of about `limit` pages that were last seen before this time and are not granted any more, and the pages that
+    /// nobody else reads. Returns the number of readings.
     bulk retention::prune_page_reads(before: Timestamp, limit: i64) -> usize;
-    /// Deletes captures that were replaced before this time, except those that citations keep at `now`.
+    /// Deletes at most `limit` captures that were replaced before this time, except those that citations keep at `now`. Returns their
+    /// number.
     bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
-    /// Deletes research runs that have expired, with their events.
+    /// Deletes at most `limit` research runs that have expired, with their events. Returns their number.
     bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below
@@ -185,9 +158,10 @@ operations! {
     write balances::post_balance_entries(entries: Vec<BalanceEntry>) -> Vec<Option<i64>>;
     /// Adds a ledger entry like `post_balance_entry`, with an audit entry for the administrative change.
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
-    /// Finds searches that were debited in `[from, before)` but never recorded: refunded, or lost in a crash.
+    /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded: lost in a crash.
     read balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
-    /// Refunds the cost of these searches since `from`, except what was refunded before. Returns the number of refunds.
+    /// Refunds the cost of these searches since `from`, except what was refunded before, in one transaction that holds the balance.
+    /// Returns the number of refunds.
     write balances::refund_searches(organization_id: OrganizationId, search_ids: Vec<SearchId>, from: Timestamp, now: Timestamp) -> usize;
     /// Lists the ledger, oldest first, after the entry with this time and id.
     read balances::list_balance_entries(organization_id: OrganizationId, after: Option<(Timestamp, BalanceEntryId)>, limit: i64) -> Vec<BalanceEntry>;
@@ -247,7 +221,7 @@ operations! {
     /// Loads passages of captures of any organization, in order of captures and ordinals: of each all, or those with ordinals below
     /// a limit. Each limit is a condition of the query, so pass at most some hundred. For the indexer only.
     read parts::list_leading_passages(wanted: Vec<(CaptureId, usize)>) -> Vec<Passage>;
-    /// Stores the content of a capture again, divided. Does nothing if the capture was replaced. For the indexer only.
+    /// Stores the content of a capture again, divided. Does nothing if the capture was deleted. For the indexer only.
     bulk parts::divide_capture(capture_id: CaptureId, map: PartMap, new: NewParts) -> ();
     /// Loads listed documents of one collection with their latest captures, in no particular order. Skips ids of other
     /// collections and of removed documents. Of a divided content it loads the first part.
@@ -396,8 +370,8 @@ operations! {
     ///
     /// If a run has processed the file, `run` is queued unless another one is waiting. `None` for an unknown file.
     write files::withdraw_file(organization_id: OrganizationId, object_key: String, run: IndexRun, now: Timestamp) -> Option<Withdrawal>;
-    /// Deletes the rows of files whose objects are gone.
-    bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>) -> ();
+    /// Deletes the rows of files that have no objects, unless they were registered at `created_before` or later.
+    bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>, created_before: Timestamp) -> ();
 
     /// Queues a run, or returns the organization's queued run, upgraded to a full one if the new one is full.
     write runs::request_run(run: IndexRun) -> IndexRun;
@@ -420,8 +394,8 @@ operations! {
     write runs::extend_run_leases(held: Vec<(SyncId, String)>, lease_expires_at: Timestamp) -> Vec<SyncId>;
     /// Moves a run from planning to running, with `enumerated` files. Returns false if another worker owns the run.
     write runs::begin_running(sync_id: SyncId, owner: String, enumerated: i64) -> bool;
-    /// Stores the results of a batch of files and adds them to the run's counters. Returns false and stores nothing if
-    /// another worker owns the run.
+    /// Stores the results of a batch of files and adds them to the run's counters; a repeated call adds nothing. Returns false and
+    /// stores nothing if another worker owns the run.
     bulk runs::record_file_results(organization_id: OrganizationId, sync_id: SyncId, owner: String, results: Vec<FileResult>, now: Timestamp) -> bool;
     /// Purges documents whose objects are gone and counts them. Returns false and deletes nothing if another worker owns
     /// the run.

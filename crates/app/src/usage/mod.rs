@@ -146,7 +146,8 @@ async fn write(store: &Docstore, events: &mut mpsc::Receiver<Message>, keep_even
     }
 }
 
-/// Writes one batch, with retries while the database is unavailable.
+/// Writes one batch, with retries while the database is unavailable. Requests count twice if it goes away after it has stored them and
+/// before it answers.
 async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     if rows.is_empty() {
         return;
@@ -155,7 +156,9 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
     loop {
         match store.record_usage(rows.clone(), keep_events).await {
             Ok(()) => return,
-            Err(StoreError::Unavailable(_) | StoreError::Conflict) if tokio::time::Instant::now() < deadline => {
+            Err(StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
+                if tokio::time::Instant::now() < deadline =>
+            {
                 tokio::time::sleep(RETRY_INTERVAL).await;
             }
             Err(error) => {

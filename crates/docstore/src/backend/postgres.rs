@@ -17,7 +17,7 @@ use crate::error::{Result, StoreError};
 pub type Conn = AsyncPgConnection;
 
 /// Locks the selected rows and skips rows locked by another transaction.
-macro_rules! lock_free_rows {
+macro_rules! lock_available_rows {
     ($query:expr) => {
         $query.for_update().skip_locked()
     };
@@ -28,6 +28,13 @@ macro_rules! lock_free_rows {
 macro_rules! lock_rows {
     ($query:expr) => {
         $query.for_no_key_update()
+    };
+}
+
+/// Locks the selected rows in order to delete them, like [`lock_rows`]: also against rows that are about to refer to them.
+macro_rules! lock_rows_for_deletion {
+    ($query:expr) => {
+        $query.for_update()
     };
 }
 
@@ -109,10 +116,10 @@ macro_rules! insert_missing_rows {
 
 /// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches.
 macro_rules! insert_bulk {
-    ($connection:expr, $table:expr, $rows:expr) => {
+    ($connection:expr, $table:expr, $rows:expr $(, $modifier:ident)?) => {
         async {
             for rows in crate::backend::batches($rows) {
-                let insert = crate::arrays::ArrayRow::insert($table, rows);
+                let insert = crate::arrays::ArrayRow::insert($table, rows)$(.$modifier())?;
                 diesel_async::RunQueryDsl::execute(insert, $connection).await?;
             }
             diesel::QueryResult::Ok(())
@@ -121,17 +128,10 @@ macro_rules! insert_bulk {
     };
 }
 
-/// Inserts any number of rows that are an [`ArrayRow`](crate::arrays::ArrayRow), in batches, and skips existing ones.
+/// Inserts any number of rows like [`insert_bulk`] and skips existing ones.
 macro_rules! insert_missing_bulk {
     ($connection:expr, $table:expr, $rows:expr) => {
-        async {
-            for rows in crate::backend::batches($rows) {
-                let insert = crate::arrays::ArrayRow::insert($table, rows).on_conflict_do_nothing();
-                diesel_async::RunQueryDsl::execute(insert, $connection).await?;
-            }
-            diesel::QueryResult::Ok(())
-        }
-        .await
+        insert_bulk!($connection, $table, $rows, on_conflict_do_nothing)
     };
 }
 

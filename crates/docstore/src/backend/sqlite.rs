@@ -18,7 +18,7 @@ use crate::error::{Result, SQLITE_BUSY, StoreError};
 pub type Conn = SyncConnectionWrapper<SqliteConnection>;
 
 /// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
-macro_rules! lock_free_rows {
+macro_rules! lock_available_rows {
     ($query:expr) => {
         $query
     };
@@ -26,6 +26,13 @@ macro_rules! lock_free_rows {
 
 /// Returns the query unchanged: SQLite has one writer at a time.
 macro_rules! lock_rows {
+    ($query:expr) => {
+        $query
+    };
+}
+
+/// Returns the query unchanged: SQLite has one writer at a time.
+macro_rules! lock_rows_for_deletion {
     ($query:expr) => {
         $query
     };

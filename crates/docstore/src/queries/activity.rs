@@ -172,8 +172,7 @@ pub async fn export_feedback(
         .select((Feedback::as_select(), Option::<Search>::as_select(), Option::<Document>::as_select()))
         .into_boxed();
     if let Some((at, id)) = after {
-        let later = feedback::created_at.gt(Bind(at));
-        query = query.filter(later.or(feedback::created_at.eq(Bind(at)).and(feedback::feedback_id.gt(Bind(id)))));
+        query = query.filter(is_after!(feedback::created_at, feedback::feedback_id, (at, id)));
     }
     let rows: Vec<(Feedback, Option<Search>, Option<Document>)> = query.load(connection).await?;
     Ok(rows.into_iter().map(|(event, search, document)| FeedbackExport { event, search, document }).collect())

@@ -39,8 +39,7 @@ pub async fn list_audit_entries(
         query = query.filter(audit_entries::created_at.ge(Bind(since)));
     }
     if let Some((at, id)) = before {
-        let earlier = audit_entries::created_at.lt(Bind(at));
-        query = query.filter(earlier.or(audit_entries::created_at.eq(Bind(at)).and(audit_entries::id.lt(Bind(id)))));
+        query = query.filter(is_before!(audit_entries::created_at, audit_entries::id, (at, id)));
     }
     Ok(query.load(connection).await?)
 }

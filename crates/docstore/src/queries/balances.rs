@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use diesel_async::RunQueryDsl;
 use model::{BalanceEntryId, BalanceReason, OrganizationId, SearchId, Timestamp};
 use uuid::Uuid;
@@ -83,13 +84,15 @@ pub async fn find_unrecorded_searches(
     before: Timestamp,
 ) -> Result<Vec<SearchId>> {
     let recorded = searches::table.filter(searches::search_id.nullable().eq(balance_entries::search_id));
+    let is_paid = diesel::dsl::sql::<Bool>("sum(balance_entries.cents) < 0");
+    let is_old = diesel::dsl::min(balance_entries::created_at).lt(Bind(Some(before)));
     let unrecorded: Vec<Option<SearchId>> = balance_entries::table
         .filter(balance_entries::organization_id.eq(Bind(organization_id)))
         .filter(balance_entries::created_at.ge(Bind(from)))
-        .filter(balance_entries::created_at.lt(Bind(before)))
-        .filter(balance_entries::cents.lt(0))
         .filter(balance_entries::search_id.is_not_null())
         .filter(not(exists(recorded)))
+        .group_by(balance_entries::search_id)
+        .having(is_paid.and(is_old))
         .select(balance_entries::search_id)
         .load(connection)
         .await?;
@@ -108,28 +111,27 @@ pub async fn refund_searches(
     if balance.first::<i64>(connection).await.optional()?.is_none() {
         return Ok(0);
     }
-    let mut refunded = 0;
-    for search_id in search_ids {
-        let entries: Vec<BalanceEntry> = balance_entries::table
-            .filter(balance_entries::organization_id.eq(Bind(organization_id)))
-            .filter(balance_entries::created_at.ge(Bind(from)))
-            .filter(balance_entries::search_id.eq(Bind(search_id)))
-            .order(balance_entries::cents)
-            .select(BalanceEntry::as_select())
-            .load(connection)
-            .await?;
+    let entries: Vec<BalanceEntry> = balance_entries::table
+        .filter(balance_entries::organization_id.eq(Bind(organization_id)))
+        .filter(balance_entries::created_at.ge(Bind(from)))
+        .filter(is_one_of!(balance_entries::search_id.assume_not_null(), search_ids))
+        .order((balance_entries::search_id, balance_entries::cents))
+        .select(BalanceEntry::as_select())
+        .load(connection)
+        .await?;
+    let refunds = entries.chunk_by(|entry, next| entry.search_id == next.search_id).filter_map(|entries| {
         let spent = entries.iter().fold(0_i64, |sum, entry| sum.saturating_add(entry.cents));
-        let Some(debit) = entries.into_iter().next().filter(|_| spent < 0) else { continue };
-        let refund = BalanceEntry {
+        let debit = entries.first().filter(|_| spent < 0)?;
+        Some(BalanceEntry {
             id: BalanceEntryId(Uuid::now_v7()),
             cents: spent.saturating_neg(),
             reason: BalanceReason::Refund,
             created_at: now,
-            ..debit
-        };
-        refunded += usize::from(post_balance_entry(connection, refund).await?.is_some());
-    }
-    Ok(refunded)
+            ..debit.clone()
+        })
+    });
+    let outcomes = post_balance_entries(connection, refunds.collect()).await?;
+    Ok(outcomes.into_iter().flatten().count())
 }
 
 pub async fn list_balance_entries(
@@ -145,8 +147,7 @@ pub async fn list_balance_entries(
         .select(BalanceEntry::as_select())
         .into_boxed();
     if let Some((at, id)) = after {
-        let later = balance_entries::created_at.gt(Bind(at));
-        query = query.filter(later.or(balance_entries::created_at.eq(Bind(at)).and(balance_entries::id.gt(Bind(id)))));
+        query = query.filter(is_after!(balance_entries::created_at, balance_entries::id, (at, id)));
     }
     Ok(query.load(connection).await?)
 }

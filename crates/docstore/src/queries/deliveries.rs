@@ -93,7 +93,7 @@ pub async fn claim_deliveries(
         if free < 1 {
             continue;
         }
-        let of_organization = lock_free_rows!(
+        let of_organization = lock_available_rows!(
             due()
                 .filter(deliveries::organization_id.eq(Bind(organization_id)))
                 .order(deliveries::next_attempt_at)

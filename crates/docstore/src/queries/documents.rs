@@ -364,7 +364,7 @@ pub async fn purge_workspace_documents(
     let mut purged = 0;
     for chunk in doc_ids.chunks(MAX_VALUES_PER_STATEMENT) {
         // Locked in key order before the deletion, as concurrent grants do; otherwise the two could deadlock.
-        let known: Vec<DocId> = lock_rows!(
+        let known: Vec<DocId> = lock_rows_for_deletion!(
             documents::table
                 .filter(documents::organization_id.eq(Bind(organization_id)))
                 .filter(is_one_of!(documents::doc_id, chunk.iter().copied()))

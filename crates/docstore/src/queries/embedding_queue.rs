@@ -54,7 +54,7 @@ pub async fn claim_embedding_jobs(
     let share = (limit / i64::try_from(waiting.len() + 1).unwrap_or(i64::MAX)).max(1);
     let mut claimed: Vec<EmbeddingJob> = Vec::new();
     for organization_id in waiting {
-        let of_organization = lock_free_rows!(
+        let of_organization = lock_available_rows!(
             due()
                 .filter(jobs::organization_id.eq(Bind(Some(organization_id))))
                 .limit(share)
@@ -63,8 +63,9 @@ pub async fn claim_embedding_jobs(
         claimed.extend(of_organization.load::<EmbeddingJob>(connection).await?);
     }
     let rest = limit.saturating_sub(i64::try_from(claimed.len()).unwrap_or(i64::MAX)).max(1);
-    let of_web =
-        lock_free_rows!(due().filter(jobs::organization_id.is_null()).limit(rest).select(EmbeddingJob::as_select()));
+    let of_web = lock_available_rows!(
+        due().filter(jobs::organization_id.is_null()).limit(rest).select(EmbeddingJob::as_select())
+    );
     claimed.extend(of_web.load::<EmbeddingJob>(connection).await?);
     let ids = claimed.iter().map(|job| job.doc_id);
     diesel::update(jobs::table.filter(is_one_of!(jobs::doc_id, ids)))

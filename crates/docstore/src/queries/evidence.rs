@@ -107,7 +107,7 @@ pub async fn prune_captures(
         .order((captures::superseded_at, captures::capture_id))
         .limit(limit);
     // What another transaction has locked may be in use again; the next sweep looks at it.
-    let ids: Vec<CaptureId> = lock_free_rows!(expired.select(captures::capture_id)).load(connection).await?;
+    let ids: Vec<CaptureId> = lock_available_rows!(expired.select(captures::capture_id)).load(connection).await?;
     let expired = captures::table.filter(is_one_of!(captures::capture_id, ids));
     Ok(diesel::delete(expired).execute(connection).await?)
 }

@@ -202,6 +202,7 @@ pub async fn delete_files(
     connection: &mut Conn,
     organization_id: OrganizationId,
     object_keys: Vec<String>,
+    created_before: Timestamp,
 ) -> Result<()> {
     storage_totals::lock(connection, organization_id).await?;
     for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
@@ -209,6 +210,7 @@ pub async fn delete_files(
             files::table
                 .filter(files::organization_id.eq(Bind(organization_id)))
                 .filter(files::object_key.eq_any(chunk.to_vec()))
+                .filter(files::created_at.lt(Bind(created_before)))
         };
         let rows: Vec<(Option<Timestamp>, i64)> =
             deleted().select((files::withdrawn_at, files::bytes)).load(connection).await?;

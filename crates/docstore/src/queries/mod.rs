@@ -4,6 +4,21 @@
 //! Operations are documented in `operations.rs`. A query on tenant data takes the organization and names it in its
 //! condition.
 
+/// Returns the condition that a row comes after a time and an id, in the order of both. Its first part lets an index find the start of
+/// the page: of the second one alone it would read all earlier rows.
+macro_rules! is_after {
+    ($time:expr, $id:expr, ($after_time:expr, $after_id:expr)) => {
+        $time.ge(Bind($after_time)).and($time.gt(Bind($after_time)).or($id.gt(Bind($after_id))))
+    };
+}
+
+/// Returns the condition that a row comes before a time and an id, like [`is_after`].
+macro_rules! is_before {
+    ($time:expr, $id:expr, ($before_time:expr, $before_id:expr)) => {
+        $time.le(Bind($before_time)).and($time.lt(Bind($before_time)).or($id.lt(Bind($before_id))))
+    };
+}
+
 pub mod accounts;
 pub mod activity;
 pub mod audit;

@@ -258,6 +258,7 @@ pub async fn confirm_page_read(
     capture_id: CaptureId,
     now: Timestamp,
 ) -> Result<()> {
+    lock_documents(connection, &[doc_id]).await?;
     let read = page_reads::table
         .find((Bind(organization_id), Bind(doc_id)))
         .filter(page_reads::latest_capture_id.eq(Bind(capture_id)));
@@ -294,16 +295,22 @@ pub async fn mark_stale(
     Ok(())
 }
 
-/// Deletes an organization's own readings, and the rows of unlisted pages that nobody reads any more.
+/// Locks documents whose readings are to be deleted: until the end of the transaction nobody saves a reading or grants one of them.
+pub async fn lock_readings(connection: &mut Conn, doc_ids: &[DocId]) -> Result<()> {
+    lock_documents(connection, doc_ids).await?;
+    // In key order, as concurrent grants do.
+    let documents = documents::table.filter(is_one_of!(documents::doc_id, doc_ids.iter().copied()));
+    let _locked: Vec<DocId> =
+        lock_rows_for_deletion!(documents.order(documents::doc_id).select(documents::doc_id)).load(connection).await?;
+    Ok(())
+}
+
+/// Deletes an organization's own readings, whose documents are locked, and the rows of unlisted pages that nobody reads any more.
 pub async fn delete_page_reads(
     connection: &mut Conn,
     organization_id: OrganizationId,
     doc_ids: Vec<DocId>,
 ) -> Result<()> {
-    if doc_ids.is_empty() {
-        return Ok(());
-    }
-    lock_documents(connection, &doc_ids).await?;
     let own = captures::table
         .filter(captures::organization_id.eq(Bind(organization_id)))
         .filter(is_one_of!(captures::doc_id, doc_ids.iter().copied()));

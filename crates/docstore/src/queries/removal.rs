@@ -6,12 +6,12 @@ use model::{
 };
 
 use super::documents::purge_workspace_documents;
-use super::{Conn, accounts, audit, files, page_reads};
+use super::{Conn, accounts, audit, files, page_reads, run_files as outcomes, usage};
 use crate::error::Result;
 use crate::rows::{AuditEntry, Organization};
 use crate::schema::{
     api_keys, documents, feedback, files as file_rows, grants, index_runs, organizations, page_reads as reads,
-    research_runs, searches, storage_totals, usage_events, usage_rollups, webhook_deliveries, webhooks,
+    research_runs, run_files, searches, storage_totals, usage_events, webhook_deliveries, webhooks,
 };
 use crate::types::{Bind, bind_all};
 
@@ -95,12 +95,12 @@ pub async fn purge_workspace(
     purge_workspace_documents(connection, organization_id, doc_ids, now).await
 }
 
-/// Deletes rows of a table by their ids, of at most `limit` rows of the organization. Evaluates to the number of rows.
+/// Deletes at most `limit` rows of the organization from a table, by their ids. Evaluates to the number of rows. The rows come in the
+/// order of whichever index finds them: any other order would read and sort all that are left, for each batch.
 macro_rules! delete_some {
     ($connection:expr, $table:ident . $id:ident: $type:ty, $organization_id:expr, $limit:expr) => {{
         let ids: Vec<$type> = $table::table
             .filter($table::organization_id.eq(Bind($organization_id)))
-            .order($table::$id)
             .limit($limit)
             .select($table::$id)
             .load($connection)
@@ -122,15 +122,47 @@ async fn delete_usage_events(connection: &mut Conn, organization_id: Organizatio
     Ok(diesel::delete(usage_events::table.filter(usage_events::id.eq_any(ids))).execute(connection).await?)
 }
 
+/// Deletes runs once the outcomes of their files are deleted: a run can have a hundred thousand.
+async fn delete_runs(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
+    let runs: Vec<SyncId> = index_runs::table
+        .filter(index_runs::organization_id.eq(Bind(organization_id)))
+        .limit(limit)
+        .select(index_runs::sync_id)
+        .load(connection)
+        .await?;
+    let files: Vec<(SyncId, String)> = run_files::table
+        .filter(is_one_of!(run_files::sync_id, runs.iter().copied()))
+        .limit(limit)
+        .select((run_files::sync_id, run_files::name))
+        .load(connection)
+        .await?;
+    if !files.is_empty() {
+        return outcomes::delete_outcomes(connection, files).await;
+    }
+    let runs = index_runs::table
+        .filter(index_runs::organization_id.eq(Bind(organization_id)))
+        .filter(is_one_of!(index_runs::sync_id, runs));
+    Ok(diesel::delete(runs).execute(connection).await?)
+}
+
+/// Deletes webhooks once their deliveries are deleted.
+async fn delete_webhooks(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
+    let deliveries = delete_some!(connection, webhook_deliveries.delivery_id: DeliveryId, organization_id, limit);
+    if deliveries > 0 {
+        return Ok(deliveries);
+    }
+    Ok(delete_some!(connection, webhooks.webhook_id: WebhookId, organization_id, limit))
+}
+
 pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
     let deleted = delete_some!(connection, searches.search_id: SearchId, organization_id, limit)
         + delete_some!(connection, feedback.feedback_id: FeedbackId, organization_id, limit)
         + delete_some!(connection, grants.doc_id: DocId, organization_id, limit)
-        + delete_some!(connection, usage_rollups.start: Timestamp, organization_id, limit)
-        + delete_some!(connection, index_runs.sync_id: SyncId, organization_id, limit)
+        + usage::delete_rollups(connection, organization_id, limit).await?
+        + delete_usage_events(connection, organization_id, limit).await?
+        + delete_runs(connection, organization_id, limit).await?
         + delete_some!(connection, research_runs.research_id: ResearchId, organization_id, limit)
-        + delete_some!(connection, webhook_deliveries.delivery_id: DeliveryId, organization_id, limit)
-        + delete_some!(connection, webhooks.webhook_id: WebhookId, organization_id, limit);
+        + delete_webhooks(connection, organization_id, limit).await?;
     let read: Vec<DocId> = reads::table
         .filter(reads::organization_id.eq(Bind(organization_id)))
         .order(reads::doc_id)
@@ -145,9 +177,12 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
         .select(file_rows::object_key)
         .load(connection)
         .await?;
-    let deleted = deleted + read.len() + keys.len() + delete_usage_events(connection, organization_id, limit).await?;
-    page_reads::delete_page_reads(connection, organization_id, read).await?;
-    files::delete_files(connection, organization_id, keys).await?;
+    let deleted = deleted + read.len() + keys.len();
+    if !read.is_empty() {
+        page_reads::lock_readings(connection, &read).await?;
+        page_reads::delete_page_reads(connection, organization_id, read).await?;
+    }
+    files::delete_files(connection, organization_id, keys, Timestamp::MAX).await?;
     if deleted == 0 {
         let totals = storage_totals::table.find(Bind(organization_id));
         diesel::delete(totals).execute(connection).await?;

@@ -86,8 +86,7 @@ pub async fn list_research(
         query = query.filter(runs::status.eq(Bind(status)));
     }
     if let Some((at, id)) = before {
-        let earlier = runs::created_at.lt(Bind(at));
-        query = query.filter(earlier.or(runs::created_at.eq(Bind(at)).and(runs::research_id.lt(Bind(id)))));
+        query = query.filter(is_before!(runs::created_at, runs::research_id, (at, id)));
     }
     Ok(query.load(connection).await?)
 }

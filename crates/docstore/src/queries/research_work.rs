@@ -22,7 +22,7 @@ pub async fn claim_research(
     now: Timestamp,
     lease_expires_at: Timestamp,
 ) -> Result<Option<ClaimedResearch>> {
-    let abandoned: Option<ResearchRun> = lock_free_rows!(
+    let abandoned: Option<ResearchRun> = lock_available_rows!(
         runs::table
             .filter(runs::status.eq(Bind(ResearchStatus::Running)))
             .filter(runs::lease_expires_at.le(Bind(now)))
@@ -91,7 +91,7 @@ async fn next_queued(connection: &mut Conn) -> Result<Option<ResearchRun>> {
         (running.get(organization_id).copied().unwrap_or(0), *oldest, *organization_id)
     });
     for (organization_id, _) in waiting {
-        let queued: Option<ResearchRun> = lock_free_rows!(
+        let queued: Option<ResearchRun> = lock_available_rows!(
             runs::table
                 .filter(runs::organization_id.eq(Bind(organization_id)))
                 .filter(runs::status.eq(Bind(ResearchStatus::Queued)))

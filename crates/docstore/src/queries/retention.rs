@@ -54,14 +54,23 @@ pub async fn prune_grants(connection: &mut Conn, before: Timestamp, limit: i64) 
 }
 
 pub async fn prune_page_reads(connection: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
-    let granted = grants::table
-        .filter(grants::organization_id.eq(reads::organization_id))
-        .filter(grants::doc_id.eq(reads::doc_id));
-    let expired: Vec<(OrganizationId, DocId)> = reads::table
-        .filter(reads::last_seen_at.lt(Bind(before)))
-        .filter(diesel::dsl::not(diesel::dsl::exists(granted)))
-        .order(reads::last_seen_at)
-        .limit(limit)
+    let expired = || {
+        let granted = grants::table
+            .filter(grants::organization_id.eq(reads::organization_id))
+            .filter(grants::doc_id.eq(reads::doc_id));
+        reads::table
+            .filter(reads::last_seen_at.lt(Bind(before)))
+            .filter(diesel::dsl::not(diesel::dsl::exists(granted)))
+            .order(reads::last_seen_at)
+    };
+    let doc_ids: Vec<DocId> = expired().limit(limit).select(reads::doc_id).load(connection).await?;
+    if doc_ids.is_empty() {
+        return Ok(0);
+    }
+    page_reads::lock_readings(connection, &doc_ids).await?;
+    // Selected again: some may have been read or granted before the lock.
+    let expired: Vec<(OrganizationId, DocId)> = expired()
+        .filter(is_one_of!(reads::doc_id, doc_ids))
         .select((reads::organization_id, reads::doc_id))
         .load(connection)
         .await?;

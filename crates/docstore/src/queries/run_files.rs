@@ -58,14 +58,19 @@ pub async fn prune_run_files(connection: &mut Conn, before: Timestamp, limit: i6
         .select((run_files::sync_id, run_files::name))
         .load(connection)
         .await?;
+    delete_outcomes(connection, expired).await
+}
+
+/// Deletes outcomes of files of any runs. Returns their number.
+pub async fn delete_outcomes(connection: &mut Conn, outcomes: Vec<(SyncId, String)>) -> Result<usize> {
     let mut by_run: BTreeMap<SyncId, Vec<String>> = BTreeMap::new();
-    for (sync_id, name) in expired {
+    for (sync_id, name) in outcomes {
         by_run.entry(sync_id).or_default().push(name);
     }
-    let mut pruned = 0;
+    let mut deleted = 0;
     for (sync_id, mut names) in by_run {
         names.sort_unstable();
-        pruned += delete_run_files(connection, sync_id, names).await?;
+        deleted += delete_run_files(connection, sync_id, names).await?;
     }
-    Ok(pruned)
+    Ok(deleted)
 }

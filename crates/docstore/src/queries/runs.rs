@@ -4,15 +4,15 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, FileOutcome, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 
-use super::Conn;
 use super::captures::save_documents;
 use super::deliveries::announce;
 use super::documents::purge_workspace_documents;
 use super::run_files::record_run_files;
+use super::{Conn, storage_totals};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
-use crate::rows::{IndexRun, NewWebhookEvent, RunFile};
+use crate::rows::{FileChanges, IndexRun, NewWebhookEvent, RunFile};
 use crate::schema::{files, index_runs};
 use crate::types::{Bind, Strings, bind_all};
 
@@ -96,7 +96,7 @@ pub async fn claim_run(
     lease_expires_at: Timestamp,
 ) -> Result<Option<IndexRun>> {
     let in_flight = [RunState::Planning, RunState::Running];
-    let abandoned: Option<IndexRun> = lock_free_rows!(
+    let abandoned: Option<IndexRun> = lock_available_rows!(
         index_runs::table
             .filter(index_runs::state.eq_any(bind_all(in_flight)))
             .filter(index_runs::lease_expires_at.le(Bind(now)))
@@ -114,7 +114,7 @@ pub async fn claim_run(
             let busy = other_runs
                 .filter(other_runs.field(index_runs::state).eq_any(bind_all(in_flight)))
                 .select(other_runs.field(index_runs::organization_id));
-            let queued: Option<IndexRun> = lock_free_rows!(
+            let queued: Option<IndexRun> = lock_available_rows!(
                 index_runs::table
                     .filter(index_runs::state.eq(Bind(RunState::Queued)))
                     .filter(index_runs::organization_id.ne_all(busy))
@@ -198,10 +198,8 @@ pub async fn record_file_results(
     results: Vec<FileResult>,
     now: Timestamp,
 ) -> Result<bool> {
-    let mut counts = RunStats::default();
-    for result in &results {
-        counts += result.counts;
-    }
+    storage_totals::lock(connection, organization_id).await?;
+    let counts = count_new(connection, organization_id, &results).await?;
     if !add_counts(connection, sync_id, owner, counts).await? {
         return Ok(false);
     }
@@ -230,6 +228,25 @@ pub async fn record_file_results(
         purge_workspace_documents(connection, organization_id, unreadable, now).await?;
     }
     Ok(true)
+}
+
+/// Sums the counts of results that are not stored yet. Stored ones come again if the answer to their transaction was lost.
+async fn count_new(connection: &mut Conn, organization_id: OrganizationId, results: &[FileResult]) -> Result<RunStats> {
+    let mut counts = RunStats::default();
+    for chunk in results.chunks(MAX_VALUES_PER_STATEMENT) {
+        let keys = chunk.iter().map(|result| result.object_key.clone());
+        let stored: Vec<(String, FileChanges)> = files::table
+            .filter(files::organization_id.eq(Bind(organization_id)))
+            .filter(files::object_key.eq_any(keys))
+            .select((files::object_key, FileChanges::as_select()))
+            .load(connection)
+            .await?;
+        let stored: HashMap<String, FileChanges> = stored.into_iter().collect();
+        for result in chunk.iter().filter(|result| stored.get(&result.object_key) != Some(&result.changes)) {
+            counts += result.counts;
+        }
+    }
+    Ok(counts)
 }
 
 /// Records the outcomes of files in a run, given by object key. Returns the labels of the files by document.

@@ -240,3 +240,24 @@ pub async fn prune_usage_minutes(connection: &mut Conn, before: Timestamp, limit
         usage_rollups::table.filter(usage_rollups::period.eq(MINUTE)).filter(usage_rollups::start.lt(Bind(end)));
     Ok(diesel::delete(expired.filter(usage_rollups::start.lt(Bind(before)))).execute(connection).await?)
 }
+
+/// Deletes at most `limit` rollups of an organization, in the order of their keys. Returns their number.
+pub async fn delete_rollups(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
+    let keys: Vec<RollupKey> = usage_rollups::table
+        .filter(usage_rollups::organization_id.eq(Bind(organization_id)))
+        .order((usage_rollups::period, usage_rollups::start, usage_rollups::identity, usage_rollups::route))
+        .limit(limit)
+        .select((
+            usage_rollups::organization_id,
+            usage_rollups::period,
+            usage_rollups::start,
+            usage_rollups::identity,
+            usage_rollups::route,
+        ))
+        .load(connection)
+        .await?;
+    let deleted = keys.len();
+    let delete = |key| diesel::delete(usage_rollups::table.find(bind_key(key)));
+    execute_all!(connection, keys.into_iter().map(delete))?;
+    Ok(deleted)
+}

@@ -120,7 +120,7 @@ pub struct Withdrawal {
 
 row! {
     /// Columns that a run updates after processing a file.
-    #[derive(AsChangeset, Clone, Debug)]
+    #[derive(AsChangeset, Clone, Debug, PartialEq, Queryable, Selectable)]
     #[diesel(table_name = files, treat_none_as_null = true)]
     pub struct FileChanges {
         pub processed_etag: Option<String>,

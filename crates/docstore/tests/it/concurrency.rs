@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use docstore::{BalanceEntry, Docstore, Grant, NewDocument, Search};
+use docstore::{BalanceEntry, Docstore, Grant, NewDocument, Search, StoreError};
 use model::{BalanceReason, Collection, DocId, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_organization, page};
+use crate::support::{Database, NOW, Place, at, connect, new_organization, page, until_a_query_waits};
 
 on_both_backends!(
     concurrent_writers_of_one_store_serialize,
@@ -20,6 +20,7 @@ on_both_backends!(
     dropped_future_does_not_abort_transaction,
     dropped_future_on_other_runtime_does_not_abort,
     callers_beyond_pool_size_are_served,
+    deadlock_is_transient,
 );
 
 fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
@@ -221,7 +222,7 @@ async fn cancel_and_check(db: &Database, cancelled_save: impl AsyncFn(Duration, 
     assert_eq!(documents % 50, 1);
     assert_eq!(db.count("captures").await, documents);
     assert_eq!(db.count("outbox").await, documents);
-    if let crate::support::Place::Postgres(_) = &db.place {
+    if let Place::Postgres(_) = &db.place {
         let open = "pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
         assert_eq!(db.count(open).await, 0);
     }
@@ -272,4 +273,24 @@ async fn callers_beyond_pool_size_are_served(db: Database) {
         caller.await.unwrap();
     }
     assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(20));
+}
+
+async fn deadlock_is_transient(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let mut ids = [new_organization(&db).await, new_organization(&db).await];
+    ids.sort_unstable();
+    let entries = ids.map(|id| entry(id, 1)).to_vec();
+    db.post_balance_entries(entries).await.unwrap();
+    let (other, observer) = (connect(url).await, connect(url).await);
+    // It never looks for deadlocks itself.
+    let change = |id: OrganizationId| format!("UPDATE balances SET cents = 5 WHERE organization_id = '{id}'");
+    other.batch_execute(&format!("SET deadlock_timeout = '1h'; BEGIN; {}", change(ids[1]))).await.unwrap();
+    let (store, entries) = (db.store.clone(), ids.map(|id| entry(id, 1)).to_vec());
+    let posting = tokio::spawn(async move { store.post_balance_entries(entries).await });
+    until_a_query_waits(&observer).await;
+    other.batch_execute(&format!("{}; COMMIT", change(ids[0]))).await.unwrap();
+    let aborted = posting.await.unwrap();
+    assert!(matches!(aborted, Err(StoreError::Aborted(_))), "{aborted:?}");
+    assert_eq!(db.find_balance(ids[0]).await.unwrap(), Some(5));
+    assert_eq!(db.post_balance_entries(ids.map(|id| entry(id, 1)).to_vec()).await.unwrap(), [Some(6), Some(6)]);
 }

@@ -15,6 +15,7 @@ on_both_backends!(
     another_name_of_the_same_file_is_reported,
     files_are_isolated_by_organization,
     deleted_files_are_gone,
+    file_that_was_registered_again_is_not_deleted,
     large_deletion_of_files_succeeds,
     withdrawn_file_is_restored_by_new_upload,
 );
@@ -95,7 +96,7 @@ async fn files_are_isolated_by_organization(db: Database) {
     assert!(db.find_file(theirs, "a".to_owned()).await.unwrap().is_none());
     assert!(db.list_files(theirs, None, 10).await.unwrap().is_empty());
     assert_eq!(db.find_storage_totals(theirs).await.unwrap().files, 0);
-    db.delete_files(theirs, vec!["a".to_owned()]).await.unwrap();
+    db.delete_files(theirs, vec!["a".to_owned()], at(1)).await.unwrap();
     let mut taken = file(theirs, "a");
     taken.content_type = Some("text/html".to_owned());
     assert!(matches!(db.register_file(taken, StorageQuotas::NONE).await, Err(StoreError::Conflict)));
@@ -108,9 +109,21 @@ async fn deleted_files_are_gone(db: Database) {
     for key in ["a", "b", "c"] {
         db.register_file(file(ours, key), StorageQuotas::NONE).await.unwrap();
     }
-    db.delete_files(ours, vec!["a".to_owned(), "c".to_owned(), "unknown".to_owned()]).await.unwrap();
-    db.delete_files(ours, vec![]).await.unwrap();
+    db.delete_files(ours, vec!["a".to_owned(), "c".to_owned(), "unknown".to_owned()], at(1)).await.unwrap();
+    db.delete_files(ours, vec![], at(1)).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["b"]);
+    assert_eq!(db.find_storage_totals(ours).await.unwrap().files, 1);
+}
+
+async fn file_that_was_registered_again_is_not_deleted(db: Database) {
+    let ours = new_organization(&db).await;
+    for (key, registrations) in [("stale", 1), ("again", 2)] {
+        for time in 0..registrations {
+            db.register_file(File { created_at: at(time), ..file(ours, key) }, StorageQuotas::NONE).await.unwrap();
+        }
+    }
+    db.delete_files(ours, vec!["stale".to_owned(), "again".to_owned()], at(1)).await.unwrap();
+    assert_eq!(keys_in_pages(&db, ours, 10).await, ["again"]);
     assert_eq!(db.find_storage_totals(ours).await.unwrap().files, 1);
 }
 
@@ -119,7 +132,7 @@ async fn large_deletion_of_files_succeeds(db: Database) {
     db.register_file(file(ours, "69999"), StorageQuotas::NONE).await.unwrap();
     db.register_file(file(ours, "kept"), StorageQuotas::NONE).await.unwrap();
     let stale = (0..70_000).map(|n| n.to_string()).collect();
-    db.delete_files(ours, stale).await.unwrap();
+    db.delete_files(ours, stale, at(1)).await.unwrap();
     assert_eq!(keys_in_pages(&db, ours, 10).await, ["kept"]);
 }
 

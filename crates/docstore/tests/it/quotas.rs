@@ -159,7 +159,7 @@ async fn totals_equal_the_files(db: Database) {
         register(&db, ours, name, bytes).await;
     }
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(EXPIRY)).await.unwrap().unwrap();
-    db.delete_files(ours, vec![format!("{ours}/a"), format!("{ours}/b")]).await.unwrap();
+    db.delete_files(ours, vec![format!("{ours}/a"), format!("{ours}/b")], at(1)).await.unwrap();
     assert_eq!(totals(&db, ours).await, (1, 30));
     assert_eq!(db.number("sum(bytes)", "files").await, 30);
 }

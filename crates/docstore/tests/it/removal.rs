@@ -1,12 +1,16 @@
 //! Deletion of organizations.
 
-use docstore::{AuditEntry, Grant, IndexRun, NewPage, OutboxWork};
+use docstore::{AuditEntry, Grant, IndexRun, NewPage, OutboxWork, UsageEvent, WebhookDelivery};
 use model::{AuditAction, IndexName, RunMode, RunState};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, at, new_organization, new_webhook, page, workspace_document};
 
-on_both_backends!(deleted_organization_loses_its_keys_and_runs, data_is_removed_in_batches);
+on_both_backends!(
+    deleted_organization_loses_its_keys_and_runs,
+    data_is_removed_in_batches,
+    rows_of_one_run_and_of_one_minute_are_removed_in_batches,
+);
 
 fn entry() -> AuditEntry {
     AuditEntry::new(Uuid::new_v4().into(), NOW, "cli:test@host", AuditAction::OrganizationDeleted)
@@ -84,4 +88,56 @@ async fn data_is_removed_in_batches(db: Database) {
     let mut documents: Vec<_> = sizes.iter().map(|size| (size.organization.removed_at, size.documents)).collect();
     documents.sort_unstable();
     assert_eq!(documents, [(None, 3), (Some(at(5)), 0)]);
+}
+
+async fn rows_of_one_run_and_of_one_minute_are_removed_in_batches(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let event = |key: usize| UsageEvent {
+        organization_id,
+        identity: format!("key:{key}"),
+        route: "POST /v1/search".to_owned(),
+        status: 200,
+        duration_us: 1,
+        created_at: NOW,
+    };
+    db.record_usage((0..3).map(event).collect(), false).await.unwrap();
+    db.request_run(IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Full, NOW)).await.unwrap();
+    for name in ["a", "b", "c"] {
+        db.execute(&format!(
+            "INSERT INTO run_files (sync_id, name, organization_id, outcome, processed_at)
+             SELECT sync_id, '{name}', organization_id, 'failed', 0 FROM index_runs"
+        ))
+        .await;
+    }
+    let webhook = new_webhook(&db, organization_id, &["run.completed"]).await;
+    for _ in 0..3 {
+        let delivery = WebhookDelivery {
+            delivery_id: Uuid::new_v4().into(),
+            organization_id,
+            webhook_id: Some(webhook.webhook_id),
+            url: None,
+            secret: None,
+            event_type: "run.completed".to_owned(),
+            payload: String::new(),
+            attempts: 0,
+            next_attempt_at: NOW,
+            lease_owner: None,
+            lease_expires_at: None,
+            last_error: None,
+            created_at: NOW,
+        };
+        db.enqueue_delivery(delivery).await.unwrap();
+    }
+    // Each identity has rollups of a minute, an hour and a day.
+    for (rollups, outcomes, runs, deliveries, webhooks) in
+        [(9, 3, 1, 3, 1), (7, 1, 1, 1, 1), (5, 0, 1, 0, 1), (3, 0, 0, 0, 0), (1, 0, 0, 0, 0), (0, 0, 0, 0, 0)]
+    {
+        let mut counts = Vec::new();
+        for table in ["usage_rollups", "run_files", "index_runs", "webhook_deliveries", "webhooks"] {
+            counts.push(db.count(table).await);
+        }
+        assert_eq!(counts, [rollups, outcomes, runs, deliveries, webhooks]);
+        db.delete_tenant_rows(organization_id, 2).await.unwrap();
+    }
+    assert_eq!(db.delete_tenant_rows(organization_id, 2).await.unwrap(), 0);
 }

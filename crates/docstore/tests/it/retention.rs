@@ -4,12 +4,13 @@ use docstore::{Docstore, Feedback, Grant, NewPage, Search};
 use model::{DocId, FeedbackEvent, OrganizationId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_organization, page};
+use crate::support::{Database, NOW, Place, at, connect, new_organization, page, until_a_query_waits};
 
 on_both_backends!(
     old_searches_and_feedback_are_pruned_in_batches,
     renewed_grant_is_kept,
     unused_page_is_deleted_with_its_last_reader,
+    page_that_is_read_meanwhile_is_kept,
 );
 
 const DAY: i64 = 86_400_000;
@@ -109,4 +110,36 @@ async fn unused_page_is_deleted_with_its_last_reader(db: Database) {
     db.prune_grants(at(50), 10).await.unwrap();
     assert_eq!(db.prune_page_reads(at(50), 10).await.unwrap(), 1);
     assert_eq!((db.count("page_reads").await, db.count("documents").await), (0, 0));
+}
+
+async fn page_that_is_read_meanwhile_is_kept(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let ours = new_organization(&db).await;
+    let pages = ["read", "granted", "unused"].map(|name| {
+        let canonical_url = format!("https://example.com/{name}");
+        let doc_id = page(&canonical_url, "").document.doc_id;
+        NewPage { organization_id: ours, doc_id, source_url: canonical_url.clone(), canonical_url }
+    });
+    let [read, granted, _] = pages.each_ref().map(|new| new.doc_id);
+    for new in pages {
+        db.register_page(new, NOW).await.unwrap();
+    }
+    db.prune_grants(at(5), 10).await.unwrap();
+    let (reader, observer) = (connect(url).await, connect(url).await);
+    reader
+        .batch_execute(&format!(
+            "BEGIN;
+             UPDATE documents SET title = title;
+             UPDATE page_reads SET last_seen_at = {} WHERE doc_id = '{read}';
+             INSERT INTO grants (organization_id, doc_id, granted_at) VALUES ('{ours}', '{granted}', 0)",
+            at(10).as_millis()
+        ))
+        .await
+        .unwrap();
+    let store = db.store.clone();
+    let pruning = tokio::spawn(async move { store.prune_page_reads(at(5), 10).await.unwrap() });
+    until_a_query_waits(&observer).await;
+    reader.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(pruning.await.unwrap(), 1);
+    assert_eq!((db.count("page_reads").await, db.count("documents").await, db.count("grants").await), (2, 2, 1));
 }

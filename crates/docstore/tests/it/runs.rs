@@ -22,6 +22,8 @@ on_both_backends!(
     former_owner_cannot_write,
     leases_are_extended_together,
     concurrent_results_are_counted_exactly,
+    repeated_results_are_counted_once,
+    files_are_measured_while_results_are_recorded,
     unreadable_file_deletes_document,
     only_actual_deletions_are_counted,
     deletion_is_limited_to_organization,
@@ -331,6 +333,51 @@ async fn concurrent_results_are_counted_exactly(db: Database) {
     assert_eq!(db.count("files WHERE processed_etag = 'etag' AND processed_size = 100").await, 30);
     let found = db.find_file(organization_id, "7".to_owned()).await.unwrap().unwrap();
     assert_eq!(found.last_run_id, Some(run.sync_id));
+}
+
+async fn repeated_results_are_counted_once(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let [read, unreadable] = ["a", "b"].map(|name| workspace_document(organization_id, name, name));
+    for (key, new) in [("a", &read), ("b", &unreadable)] {
+        register(&db, organization_id, new, key).await;
+    }
+    let results = || {
+        let read = result("a", read.document.doc_id, &run, Some(read.clone()));
+        vec![read, result("b", unreadable.document.doc_id, &run, None)]
+    };
+    let recorded = RunStats { fetched: 2, indexed: 1, failed: 1, bytes: 200, ..RunStats::default() };
+    for _ in 0..2 {
+        assert!(record(&db, &run, "worker", results()).await);
+        assert_eq!(find(&db, &run).await.stats(), recorded);
+    }
+    // The object was replaced before another worker took the run over.
+    let mut replaced = results();
+    replaced.iter_mut().for_each(|result| result.changes.processed_etag = Some("another".to_owned()));
+    assert!(record(&db, &run, "worker", replaced).await);
+    assert_eq!(find(&db, &run).await.stats().fetched, 4);
+}
+
+async fn files_are_measured_while_results_are_recorded(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let mut files = Vec::new();
+    for n in 0..60 {
+        let key = format!("{n:02}");
+        let new = workspace_document(organization_id, &key, "a file");
+        register(&db, organization_id, &new, &key).await;
+        files.push((key, new.document.doc_id));
+    }
+    let keys: Vec<String> = files.iter().map(|(key, _)| key.clone()).collect();
+    for bytes in 1..=5 {
+        db.remeasure_uploads(organization_id, keys.clone(), NOW).await.unwrap();
+        let measured = keys.iter().map(|key| (key.clone(), bytes)).collect();
+        let results = files.iter().rev().map(|(key, doc_id)| result(key, *doc_id, &run, None)).collect();
+        let measuring = db.settle_uploads(organization_id, measured, NOW);
+        let (measured, recorded) = tokio::join!(measuring, record(&db, &run, "worker", results));
+        measured.unwrap();
+        assert!(recorded);
+    }
+    assert_eq!(db.find_storage_totals(organization_id).await.unwrap().bytes, 60 * 5);
+    assert_eq!(db.count("files WHERE bytes = 5 AND outcome = 'failed'").await, 60);
 }
 
 async fn unreadable_file_deletes_document(db: Database) {

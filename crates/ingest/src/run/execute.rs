@@ -16,6 +16,7 @@ use tracing::Instrument;
 use super::file::{FileProcessor, Processed, result_bytes};
 use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
 use super::{RunError, Runner};
+use crate::clock::from_date_time;
 
 /// Files recorded per transaction: enough to amortize the commit, few enough to show progress and to repeat little work after
 /// a crash.
@@ -36,7 +37,7 @@ impl Runner {
     pub(super) async fn execute_steps(self: &Arc<Self>, run: &IndexRun, owner: &str) -> Result<(), RunError> {
         let sync_id = run.sync_id;
         let organization_id = run.organization_id;
-        let Plan { enumerated, work, withdrawn, gone, stale_names, mismeasured } =
+        let Plan { enumerated, work, withdrawn, gone, stale_names, stale_before, mismeasured } =
             self.retry_transient(|| plan(&self.store, self.blobs.as_ref(), run, self.clock().now())).await?;
         let count = i64::try_from(enumerated).unwrap_or(i64::MAX);
         require_lease(
@@ -44,7 +45,7 @@ impl Runner {
                 .await?,
         )?;
         for key in &withdrawn {
-            self.retry_transient(|| async { Ok(self.blobs.delete(key).await?) }).await?;
+            self.retry_transient(|| self.delete_withdrawn(organization_id, key)).await?;
         }
         for chunk in gone.chunks(PURGE_BATCH) {
             require_lease(self.retry_transient(|| self.purge(run, owner, chunk.to_vec())).await?)?;
@@ -52,7 +53,7 @@ impl Runner {
         for chunk in stale_names.chunks(PURGE_BATCH) {
             self.retry_transient(|| async {
                 let _turn = self.shares.write(organization_id).await;
-                Ok(self.store.delete_files(organization_id, chunk.to_vec()).await?)
+                Ok(self.store.delete_files(organization_id, chunk.to_vec(), stale_before).await?)
             })
             .await?;
         }
@@ -73,6 +74,16 @@ impl Runner {
             .await?,
         )?;
         tracing::info!(%sync_id, enumerated, "indexing run completed");
+        Ok(())
+    }
+
+    /// Deletes the object of a deleted file, unless the owner has uploaded it again since the plan.
+    async fn delete_withdrawn(&self, organization_id: OrganizationId, key: &str) -> Result<(), RunError> {
+        let Some(object) = self.blobs.head(key).await? else { return Ok(()) };
+        let file = self.store.find_file(organization_id, key.to_owned()).await?;
+        if file.is_some_and(|file| file.is_withdrawn(from_date_time(object.last_modified))) {
+            self.blobs.delete(key).await?;
+        }
         Ok(())
     }
 
@@ -261,7 +272,9 @@ fn require_lease(held: bool) -> Result<(), RunError> {
 fn is_transient(error: &RunError) -> bool {
     match error {
         RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
-        RunError::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict),
+        RunError::Store(error) => {
+            matches!(error, StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
+        }
         // The disk may be freed.
         RunError::TempFile(error) => error.kind() == std::io::ErrorKind::StorageFull,
         RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::Panicked => false,

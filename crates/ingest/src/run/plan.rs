@@ -36,8 +36,9 @@ pub struct Plan {
     pub withdrawn: Vec<String>,
     /// Documents whose objects no longer exist.
     pub gone: Vec<DocId>,
-    /// Keys of files that were presigned long ago and never uploaded.
+    /// Keys of files that were presigned before `stale_before` and never uploaded.
     pub stale_names: Vec<String>,
+    pub stale_before: Timestamp,
     /// Keys of files whose objects have another size than was measured.
     pub mismeasured: Vec<String>,
 }
@@ -45,7 +46,7 @@ pub struct Plan {
 /// Compares storage with the docstore.
 pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: Timestamp) -> Result<Plan, RunError> {
     let organization_id = run.organization_id;
-    let mut plan = Plan::default();
+    let mut plan = Plan { stale_before: now - UPLOAD_GRACE, ..Plan::default() };
     let mut present: HashSet<DocId> = HashSet::new();
     let (mut unknown, mut after) = (0, None);
     loop {
@@ -53,7 +54,7 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
         unknown += page.unknown;
         for (file, object) in page.files {
             let Some(object) = object else {
-                if file.created_at + UPLOAD_GRACE < now {
+                if file.created_at < plan.stale_before {
                     plan.stale_names.push(file.object_key);
                 }
                 continue;

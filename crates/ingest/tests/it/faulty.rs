@@ -27,6 +27,8 @@ pub struct FaultyStore {
     pub vanishing: Mutex<HashSet<String>>,
     /// Keys whose content is damaged.
     pub corrupt: Mutex<HashSet<String>>,
+    /// Keys that are uploaded again as soon as they are listed.
+    pub replaced: Mutex<HashSet<String>>,
 }
 
 impl FaultyStore {
@@ -73,7 +75,12 @@ impl BlobStore for FaultyStore {
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
         self.check()?;
-        self.inner.list(prefix, after).await
+        let page = self.inner.list(prefix, after).await?;
+        let replaced = std::mem::take(&mut *self.replaced.lock().unwrap());
+        for key in replaced {
+            self.inner.put(&key, Bytes::from_static(b"uploaded again")).await?;
+        }
+        Ok(page)
     }
 
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {

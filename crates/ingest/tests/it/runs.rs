@@ -97,6 +97,20 @@ async fn interrupted_deletion_is_completed_by_the_next_run() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upload_after_the_plan_of_a_deletion_stays() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Full, world.clock.now());
+    world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    world.blobs.replaced.lock().unwrap().insert(world.key("a.txt"));
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    world.wait(world.request_run(RunMode::Full).await).await;
+    let kept = world.blobs.inner.head(&world.key("a.txt")).await.unwrap();
+    assert_eq!(kept.map(|object| object.size), Some(14));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unreadable_file_fails_with_a_reason_and_loses_its_old_content() {
     let world = World::new().await;
     world.upload("good.txt", "walrus").await;

@@ -190,7 +190,7 @@ impl Research {
         let end = Instant::now() + self.options.lease / 2;
         loop {
             match write().await {
-                Err(StoreError::Unavailable(why)) if Instant::now() < end => {
+                Err(StoreError::Unavailable(why) | StoreError::Aborted(why)) if Instant::now() < end => {
                     tracing::warn!(why, "storing a research run failed, retrying");
                     tokio::time::sleep(RETRY_DELAY).await;
                 }

@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
+use std::time::Duration;
 
 use docstore::{Docstore, Location};
 use tokio_postgres::{Client, NoTls};
@@ -104,4 +105,15 @@ fn digest_of_migrations() -> u64 {
         fs::read(file).unwrap().hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// Returns once a query of the database waits for a lock.
+pub async fn until_a_query_waits(observer: &Client) {
+    let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waits = async {
+        while observer.query(waiting, &[]).await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), waits).await.expect("no query waits for a lock");
 }

@@ -1,0 +1,2 @@
+DROP INDEX files_of_document;
+DROP INDEX balance_entries_of_search;
