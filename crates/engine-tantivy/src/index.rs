@@ -118,8 +118,13 @@ impl EngineIndex {
         if last.is_empty() {
             return Ok(());
         }
+        let mut open = self.lock();
+        if open.writer.is_none() {
+            // An error after the last commit, which closed the writer, may have kept that commit invisible.
+            self.reload().map_err(from_tantivy)?;
+        }
         let searcher = self.reader.searcher();
-        self.write(|writer| {
+        self.write(&mut open, |writer| {
             let mut documents = Vec::new();
             for (at, change) in changes.iter().enumerate() {
                 if last.get(&change.doc_id()) != Some(&at) {
@@ -135,7 +140,7 @@ impl EngineIndex {
     }
 
     pub fn clear(&self) -> Result<(), EngineError> {
-        self.write(|writer| writer.delete_all_documents().map(drop))
+        self.write(&mut self.lock(), |writer| writer.delete_all_documents().map(drop))
     }
 
     /// Closes the writer, after its merges are done, if it has not been used since `before`. Its buffers would be most
@@ -152,9 +157,13 @@ impl EngineIndex {
         Ok(false)
     }
 
-    /// Applies the changes, commits, and makes them visible. On an error all of them are rolled back.
-    fn write(&self, changes: impl FnOnce(&mut IndexWriter) -> tantivy::Result<()>) -> Result<(), EngineError> {
-        let mut open = self.lock();
+    /// Applies the changes, commits, and makes them visible. An error closes the writer, and the changes are rolled back unless they
+    /// were committed before it.
+    fn write(
+        &self,
+        open: &mut OpenWriter,
+        changes: impl FnOnce(&mut IndexWriter) -> tantivy::Result<()>,
+    ) -> Result<(), EngineError> {
         let mut writer = match open.writer.take() {
             Some(writer) => writer,
             None => self.new_writer().map_err(from_tantivy)?,
@@ -203,8 +212,8 @@ impl EngineIndex {
 
     /// Deletes the previous version of the document, if the index contains it.
     ///
-    /// A delete of a missing document would still be applied to every segment, and an import has only new documents. The
-    /// writer lock guarantees that the searcher is current.
+    /// A delete of a missing document would still be applied to every segment, and an import has only new documents. The searcher
+    /// sees all commits.
     fn delete_existing(&self, writer: &IndexWriter, searcher: &Searcher, change: &Change) -> tantivy::Result<()> {
         let term = self.fields.id_term(change.doc_id());
         for reader in searcher.segment_readers() {

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use model::{DocId, IndexName};
 use uuid::Uuid;
 
-use crate::{count, put, total};
+use crate::{count, open, put, total};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_searches_see_whole_batches() {
@@ -42,6 +42,17 @@ async fn concurrent_searches_see_whole_batches() {
     for task in join_all(writers.chain(searchers)).await {
         task.expect("no task fails");
     }
+}
+
+#[tokio::test]
+async fn concurrent_changes_of_a_document_leave_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    for number in 0..20 {
+        let changes = (0..4).map(|_| engine.apply(IndexName::Web, vec![put(number, "copper")]));
+        join_all(changes).await.into_iter().collect::<Result<Vec<()>, _>>().expect("changes");
+    }
+    assert_eq!(count(&engine).await, 20);
 }
 
 #[tokio::test]
