@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticRequest};
+use engine::{
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticRequest,
+};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
 use tantivy::index::{IndexSettings, SegmentId};
@@ -139,8 +141,20 @@ impl EngineIndex {
         })
     }
 
+    /// Removes all documents, also from a damaged index.
     pub fn clear(&self) -> Result<(), EngineError> {
-        self.write(&mut self.lock(), |writer| writer.delete_all_documents().map(drop))
+        let mut open = self.lock();
+        match self.write(&mut open, |writer| writer.delete_all_documents().map(drop)) {
+            // No writer opens without the list of segments.
+            Err(error) if error.kind == EngineErrorKind::Corrupt => self.recreate().map_err(from_tantivy),
+            cleared => cleared,
+        }
+    }
+
+    /// Replaces the list of segments by an empty one. The next writer removes their files.
+    fn recreate(&self) -> tantivy::Result<()> {
+        Index::create(self.index.directory().clone(), self.index.schema(), self.index.settings().clone())?;
+        self.reload()
     }
 
     /// Closes the writer, after its merges are done, if it has not been used since `before`. Its buffers would be most
