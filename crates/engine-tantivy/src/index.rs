@@ -157,18 +157,29 @@ impl EngineIndex {
         self.reload()
     }
 
-    /// Closes the writer, after its merges are done, if it has not been used since `before`. Its buffers would be most
-    /// of the memory of an idle server. Returns true if a writer remains open.
+    /// Closes the writer if its merges are done and it has not been used since `before`. Its buffers would be most of the memory of an
+    /// idle server. Returns true if a writer remains open.
     pub fn close_writer(&self, before: Instant) -> Result<bool, EngineError> {
         let mut open = self.lock();
         if open.last_used.is_some_and(|last_used| last_used > before) {
             return Ok(open.writer.is_some());
+        }
+        // Closing waits for merges, and changes would wait for that.
+        if open.writer.as_ref().is_some_and(|writer| self.is_merging(writer)) {
+            return Ok(true);
         }
         if let Some(writer) = open.writer.take() {
             writer.wait_merging_threads().map_err(from_tantivy)?;
             self.reload().map_err(from_tantivy)?;
         }
         Ok(false)
+    }
+
+    /// Returns true if there are segments to be merged. The writer starts each merge at once, and the segments stay in the list until it
+    /// is done. One that failed counts until the next commit, which starts it again.
+    fn is_merging(&self, writer: &IndexWriter) -> bool {
+        let segments = self.index.searchable_segment_metas();
+        segments.is_ok_and(|segments| !writer.get_merge_policy().compute_merge_candidates(&segments).is_empty())
     }
 
     /// Applies the changes, commits, and makes them visible. An error closes the writer, and the changes are rolled back unless they
@@ -277,5 +288,45 @@ fn cause_in_worker(writer: &mut IndexWriter, error: TantivyError) -> TantivyErro
     match error {
         TantivyError::ErrorInThread(_) => writer.prepare_commit().err().unwrap_or(error),
         error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::{Collection, DocId};
+    use tantivy::merge_policy::NoMergePolicy;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn put(number: u128) -> Change {
+        Change::Put(Box::new(IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web)))
+    }
+
+    #[test]
+    fn writer_stays_open_until_segments_are_merged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = EngineIndex::open(folder.path(), TantivyOptions::default()).expect("a new index");
+        let writer = index.new_writer().expect("a writer");
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        index.lock().writer = Some(writer);
+        for number in 0..8 {
+            index.apply(&[put(number)]).expect("a change");
+        }
+        // With the usual policy, as if these segments were being merged.
+        index.lock().writer = None;
+        index.lock().writer = Some(index.new_writer().expect("a writer"));
+        assert!(index.close_writer(Instant::now()).expect("no failure"));
+        // This change starts the merge.
+        index.apply(&[put(8)]).expect("a change");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while index.close_writer(Instant::now()).expect("no failure") {
+            assert!(Instant::now() < deadline, "the writer stays open");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(index.index.searchable_segment_ids().expect("segments").len() < 8);
+        assert_eq!(index.document_count(), 9);
     }
 }

@@ -68,7 +68,7 @@ async fn merges_of_small_commits_preserve_documents() {
     assert_eq!(count(&engine).await, 20);
     assert_eq!(total(&engine, "first second").await, 0);
     assert_eq!(total(&engine, "third").await, 20);
-    // Closing the writer waits for its merges, which leave few of 60 segments.
+    // The writer stays open until its merges are done, which leave few of 60 segments.
     let segments = || {
         let files = std::fs::read_dir(folder.path().join("web")).expect("a folder");
         files
