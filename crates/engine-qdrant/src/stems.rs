@@ -1,31 +1,15 @@
-//! Stems of a request and their document frequencies.
+//! Document frequencies of the stems of a request.
 
-use engine::search_terms::SearchTerms;
 use engine::{EngineError, FirstStageRequest};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use retrieval_core::analysis::Language;
 
 use crate::counts::count;
 use crate::filter;
 use crate::nodes::Nodes;
 use crate::scope_statistics::{Counts, ScopeStatistics};
 
-/// Maximum number of stems counted per request. The longest are kept, which are mostly the rarest.
-const MAX_COUNTED: usize = 1024;
-
 /// Maximum number of counts of one request that are under way.
 const CONCURRENT_COUNTS: usize = 32;
-
-/// Returns the distinct stems of the texts and of the text for reranking, in order.
-pub fn stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
-    let mut stems = SearchTerms::stems(request, languages);
-    if stems.len() > MAX_COUNTED {
-        // A stable sort, so that equal requests have equal responses.
-        stems.sort_by_key(|stem| std::cmp::Reverse(stem.chars().count()));
-        stems.truncate(MAX_COUNTED);
-    }
-    stems
-}
 
 /// Returns the document frequencies of the stems in the scope of a request. Only those missing in the cache are requested.
 pub async fn document_frequencies(
