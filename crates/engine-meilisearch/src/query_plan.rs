@@ -12,10 +12,6 @@ use crate::multi_search::TokenQuery;
 use crate::scope_statistics::{Counts, ScopeStatistics};
 use crate::{filter, token};
 
-/// Maximum number of stems counted per request. The longest are kept, which are mostly the rarest. A pasted page has about
-/// this many, and counting them takes the server 0.1 s.
-const MAX_COUNTED: usize = 1024;
-
 /// Maximum number of terms searched per text; the rarest are kept.
 pub const MAX_TERMS: usize = 24;
 /// Minimum of that limit if several texts share it.
@@ -43,28 +39,15 @@ pub struct Stems {
 
 impl Stems {
     pub fn of(request: &FirstStageRequest, languages: &[Language]) -> Self {
-        let searched = all_stems(request, languages);
-        let reranked = FirstStageRequest { texts: request.rerank_text.iter().cloned().collect(), ..request.clone() };
-        let known: HashSet<&String> = searched.iter().collect();
-        let only_counted = all_stems(&reranked, languages).into_iter().filter(|stem| !known.contains(stem)).collect();
-        let mut stems = Self { searched, only_counted };
-        if stems.all().count() > MAX_COUNTED {
-            // A stable sort, so that equal requests have equal plans.
-            stems.searched.sort_by_key(|stem| std::cmp::Reverse(stem.chars().count()));
-            stems.searched.truncate(MAX_COUNTED);
-            stems.only_counted.truncate(MAX_COUNTED - stems.searched.len());
-        }
-        stems
+        let mut searched = SearchTerms::stems(request, languages);
+        let of_texts = FirstStageRequest { rerank_text: None, ..request.clone() };
+        let only_counted = searched.split_off(SearchTerms::stems(&of_texts, languages).len());
+        Self { searched, only_counted }
     }
 
     pub fn all(&self) -> impl Iterator<Item = &String> {
         self.searched.iter().chain(&self.only_counted)
     }
-}
-
-/// Returns the distinct stems of the texts, in order.
-fn all_stems(request: &FirstStageRequest, languages: &[Language]) -> Vec<String> {
-    SearchTerms::stems(&FirstStageRequest { rerank_text: None, ..request.clone() }, languages)
 }
 
 /// Returns the terms of a request with their document frequencies, limited to the rarest of each text.

@@ -128,7 +128,7 @@ impl SearchEngine for QdrantEngine {
             request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
         let languages = filtered.as_deref().unwrap_or(&scope.languages);
         let alias = self.alias(request.collection.index());
-        let stems = stems::stems(request, languages);
+        let stems = SearchTerms::stems(request, languages);
         let counts = stems::document_frequencies(&self.nodes, &alias, request, &stems, &scope).await?;
         let terms = SearchTerms::with_counts(request, languages, scope.documents, &counts);
         let found = search::search(&self.nodes, &alias, request, &terms, &scope).await?;

@@ -1,10 +1,14 @@
 use engine::{EngineError, EngineErrorKind};
 use tantivy::TantivyError;
-use tantivy::directory::error::OpenDirectoryError;
+use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
 
 /// Converts an error of tantivy.
 pub fn from_tantivy(error: TantivyError) -> EngineError {
     let kind = match &error {
+        // An error of the operating system, such as too many open files, is no damage.
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) if io_error.raw_os_error().is_some() => {
+            EngineErrorKind::Unavailable
+        }
         TantivyError::DataCorruption(_)
         | TantivyError::IncompatibleIndex(_)
         | TantivyError::OpenReadError(_)
@@ -23,4 +27,19 @@ pub fn from_directory(error: OpenDirectoryError) -> EngineError {
 
 pub fn from_io(message: impl Into<String>) -> impl FnOnce(std::io::Error) -> EngineError {
     |error| EngineError::new(EngineErrorKind::Unavailable, message).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn damaged_files_are_told_from_those_that_cannot_be_opened() {
+        let kind = |error| from_tantivy(OpenReadError::wrap_io_error(error, "segment.idx".into()).into()).kind;
+        assert_eq!(kind(ErrorKind::UnexpectedEof.into()), EngineErrorKind::Corrupt);
+        let too_many_open_files = Error::from_raw_os_error(24);
+        assert_eq!(kind(too_many_open_files), EngineErrorKind::Unavailable);
+    }
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Change, EngineError, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticRequest};
+use engine::{
+    Change, EngineError, EngineErrorKind, FirstStageRequest, FirstStageResponse, IndexDocument, SemanticRequest,
+};
 use retrieval_core::analysis::Analyzers;
 use tantivy::directory::MmapDirectory;
 use tantivy::index::{IndexSettings, SegmentId};
@@ -118,8 +120,13 @@ impl EngineIndex {
         if last.is_empty() {
             return Ok(());
         }
+        let mut open = self.lock();
+        if open.writer.is_none() {
+            // An error after the last commit, which closed the writer, may have kept that commit invisible.
+            self.reload().map_err(from_tantivy)?;
+        }
         let searcher = self.reader.searcher();
-        self.write(|writer| {
+        self.write(&mut open, |writer| {
             let mut documents = Vec::new();
             for (at, change) in changes.iter().enumerate() {
                 if last.get(&change.doc_id()) != Some(&at) {
@@ -134,16 +141,32 @@ impl EngineIndex {
         })
     }
 
+    /// Removes all documents, also from a damaged index.
     pub fn clear(&self) -> Result<(), EngineError> {
-        self.write(|writer| writer.delete_all_documents().map(drop))
+        let mut open = self.lock();
+        match self.write(&mut open, |writer| writer.delete_all_documents().map(drop)) {
+            // No writer opens without the list of segments.
+            Err(error) if error.kind == EngineErrorKind::Corrupt => self.recreate().map_err(from_tantivy),
+            cleared => cleared,
+        }
     }
 
-    /// Closes the writer, after its merges are done, if it has not been used since `before`. Its buffers would be most
-    /// of the memory of an idle server. Returns true if a writer remains open.
+    /// Replaces the list of segments by an empty one. The next writer removes their files.
+    fn recreate(&self) -> tantivy::Result<()> {
+        Index::create(self.index.directory().clone(), self.index.schema(), self.index.settings().clone())?;
+        self.reload()
+    }
+
+    /// Closes the writer if its merges are done and it has not been used since `before`. Its buffers would be most of the memory of an
+    /// idle server. Returns true if a writer remains open.
     pub fn close_writer(&self, before: Instant) -> Result<bool, EngineError> {
         let mut open = self.lock();
         if open.last_used.is_some_and(|last_used| last_used > before) {
             return Ok(open.writer.is_some());
+        }
+        // Closing waits for merges, and changes would wait for that.
+        if open.writer.as_ref().is_some_and(|writer| self.is_merging(writer)) {
+            return Ok(true);
         }
         if let Some(writer) = open.writer.take() {
             writer.wait_merging_threads().map_err(from_tantivy)?;
@@ -152,9 +175,20 @@ impl EngineIndex {
         Ok(false)
     }
 
-    /// Applies the changes, commits, and makes them visible. On an error all of them are rolled back.
-    fn write(&self, changes: impl FnOnce(&mut IndexWriter) -> tantivy::Result<()>) -> Result<(), EngineError> {
-        let mut open = self.lock();
+    /// Returns true if there are segments to be merged. The writer starts each merge at once, and the segments stay in the list until it
+    /// is done. One that failed counts until the next commit, which starts it again.
+    fn is_merging(&self, writer: &IndexWriter) -> bool {
+        let segments = self.index.searchable_segment_metas();
+        segments.is_ok_and(|segments| !writer.get_merge_policy().compute_merge_candidates(&segments).is_empty())
+    }
+
+    /// Applies the changes, commits, and makes them visible. An error closes the writer, and the changes are rolled back unless they
+    /// were committed before it.
+    fn write(
+        &self,
+        open: &mut OpenWriter,
+        changes: impl FnOnce(&mut IndexWriter) -> tantivy::Result<()>,
+    ) -> Result<(), EngineError> {
         let mut writer = match open.writer.take() {
             Some(writer) => writer,
             None => self.new_writer().map_err(from_tantivy)?,
@@ -203,8 +237,8 @@ impl EngineIndex {
 
     /// Deletes the previous version of the document, if the index contains it.
     ///
-    /// A delete of a missing document would still be applied to every segment, and an import has only new documents. The
-    /// writer lock guarantees that the searcher is current.
+    /// A delete of a missing document would still be applied to every segment, and an import has only new documents. The searcher
+    /// sees all commits.
     fn delete_existing(&self, writer: &IndexWriter, searcher: &Searcher, change: &Change) -> tantivy::Result<()> {
         let term = self.fields.id_term(change.doc_id());
         for reader in searcher.segment_readers() {
@@ -254,5 +288,45 @@ fn cause_in_worker(writer: &mut IndexWriter, error: TantivyError) -> TantivyErro
     match error {
         TantivyError::ErrorInThread(_) => writer.prepare_commit().err().unwrap_or(error),
         error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::{Collection, DocId};
+    use tantivy::merge_policy::NoMergePolicy;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn put(number: u128) -> Change {
+        Change::Put(Box::new(IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web)))
+    }
+
+    #[test]
+    fn writer_stays_open_until_segments_are_merged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = EngineIndex::open(folder.path(), TantivyOptions::default()).expect("a new index");
+        let writer = index.new_writer().expect("a writer");
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        index.lock().writer = Some(writer);
+        for number in 0..8 {
+            index.apply(&[put(number)]).expect("a change");
+        }
+        // With the usual policy, as if these segments were being merged.
+        index.lock().writer = None;
+        index.lock().writer = Some(index.new_writer().expect("a writer"));
+        assert!(index.close_writer(Instant::now()).expect("no failure"));
+        // This change starts the merge.
+        index.apply(&[put(8)]).expect("a change");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while index.close_writer(Instant::now()).expect("no failure") {
+            assert!(Instant::now() < deadline, "the writer stays open");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(index.index.searchable_segment_ids().expect("segments").len() < 8);
+        assert_eq!(index.document_count(), 9);
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
-use model::Generation;
+use model::{Generation, IndexName};
 use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::error::from_io;
@@ -17,6 +17,9 @@ const VERSION: &str = "VERSION";
 /// Marker file that exists while the indexes may lack documents. It survives a crash during a rebuild.
 const REBUILD: &str = "REBUILD";
 
+/// File without which tantivy creates a new index.
+const META: &str = "meta.json";
+
 /// State of a directory of indexes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum IndexDirState {
@@ -25,7 +28,7 @@ pub enum IndexDirState {
     /// Another process owns it.
     InUse,
     Complete,
-    /// Of another version, or a rebuild is not finished: the next server rebuilds it.
+    /// Of another version, an index is lost, or a rebuild is not finished: the next server rebuilds it.
     NeedsRebuild,
 }
 
@@ -64,7 +67,8 @@ impl IndexDir {
             Ok(()) => {}
         }
         let dir = Self { path: path.to_owned(), _lock: lock };
-        Ok(if dir.is_current() && !dir.needs_rebuild() { IndexDirState::Complete } else { IndexDirState::NeedsRebuild })
+        let is_complete = dir.is_current() && dir.has_indexes() && !dir.needs_rebuild();
+        Ok(if is_complete { IndexDirState::Complete } else { IndexDirState::NeedsRebuild })
     }
 
     pub fn index_path(&self, name: &str) -> PathBuf {
@@ -78,6 +82,11 @@ impl IndexDir {
 
     pub fn set_current(&self) -> Result<(), EngineError> {
         self.write(VERSION, &version())
+    }
+
+    /// Returns false if an index was not created yet, or was lost.
+    pub fn has_indexes(&self) -> bool {
+        IndexName::ALL.iter().all(|name| self.index_path(name.as_str()).join(META).exists())
     }
 
     pub fn needs_rebuild(&self) -> bool {

@@ -99,6 +99,9 @@ impl TantivyEngine {
                 dir.delete_index(name.as_str())?;
             }
             dir.set_current()?;
+        } else if !dir.has_indexes() {
+            // Lost. Its stored generation is not, by which the empty one that replaces it would look complete.
+            dir.set_needs_rebuild(true)?;
         }
         let web = open_index(&dir, IndexName::Web, options)?;
         let workspace = open_index(&dir, IndexName::Workspace, options)?;
@@ -134,7 +137,8 @@ impl TantivyEngine {
         work: impl FnOnce(&Inner) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let inner = Arc::clone(&self.inner);
-        tokio::task::spawn_blocking(move || work(&inner)).await.unwrap_or_else(|error| {
+        let work = move || work(&inner).inspect_err(|error| inner.note_damage(error));
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
             // A task is cancelled only while the process stops.
             let kind = if error.is_panic() { EngineErrorKind::Panicked } else { EngineErrorKind::Unavailable };
             Err(EngineError::new(kind, "a task of the embedded index ended early").with_source(error))
@@ -170,6 +174,16 @@ impl Inner {
         match index {
             IndexName::Web => &self.web,
             IndexName::Workspace => &self.workspace,
+        }
+    }
+
+    /// Marks the indexes for a rebuild if the error is that of a damaged one.
+    fn note_damage(&self, error: &EngineError) {
+        if error.kind != EngineErrorKind::Corrupt || self.needs_rebuild.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Err(error) = self.dir.set_needs_rebuild(true) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot mark the damaged index for a rebuild");
         }
     }
 

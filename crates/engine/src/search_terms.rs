@@ -1,5 +1,6 @@
 //! Terms of requests, for engines that index the output of our own analysis.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::convert::Infallible;
 
@@ -15,6 +16,9 @@ pub const MAX_TERMS: usize = 64;
 
 /// Maximum number of texts searched per request; the first are kept. The interface refuses requests with more.
 pub const MAX_TEXTS: usize = 16;
+
+/// Maximum number of stems counted per request; the longest are kept, which are mostly the rarest. A pasted page has about this many.
+pub const MAX_COUNTED: usize = 1024;
 
 /// Maximum number of languages that a query is analyzed in, the most common of the collection. Documents in other
 /// languages still match by uninflected words and shared stems.
@@ -35,7 +39,8 @@ pub struct SearchTerms {
 impl SearchTerms {
     /// Analyzes a request for a collection with this number of documents in these languages, most common first.
     ///
-    /// `document_frequency` returns the number of documents that contain a stem.
+    /// `document_frequency` returns the number of documents that contain a stem. It is called for [`MAX_COUNTED`] stems at most, first for
+    /// those of the texts, then for those of the text for reranking. The others count as missing.
     ///
     /// # Errors
     ///
@@ -48,23 +53,15 @@ impl SearchTerms {
     ) -> Result<Self, E> {
         let languages = &languages[..languages.len().min(MAX_LANGUAGES)];
         let mut terms = SearchTerms::default();
-        let mut count = |query: &AnalyzedQuery| -> Result<(), E> {
-            for variant in query.terms.iter().flat_map(|term| &term.variants) {
-                if !terms.document_frequency.contains_key(variant) {
-                    terms.document_frequency.insert(variant.clone(), document_frequency(variant)?);
-                }
-            }
-            Ok(())
-        };
         let mut queries: Vec<AnalyzedQuery> = Vec::new();
         let mut seen = HashSet::new();
         for text in request.texts.iter().filter(|text| seen.insert(text.as_str())).take(MAX_TEXTS) {
-            let query = analyze_query(text, languages);
-            count(&query)?;
-            queries.push(query);
+            queries.push(analyze_query(text, languages));
         }
-        if let Some(text) = request.rerank_text.as_ref().filter(|text| !seen.contains(text.as_str())) {
-            count(&analyze_query(text, languages))?;
+        let reranked = request.rerank_text.as_ref().filter(|text| !seen.contains(text.as_str()));
+        let reranked = reranked.map(|text| analyze_query(text, languages));
+        for stem in stems_to_count(&queries, reranked.as_slice()) {
+            terms.document_frequency.insert(stem.to_owned(), document_frequency(stem)?);
         }
         if request.exact_phrase {
             let phrases = queries.iter_mut().map(|query| std::mem::take(&mut query.phrase));
@@ -136,5 +133,74 @@ impl SearchTerms {
     /// Converts the terms into statistics for the reranker.
     pub fn into_statistics(self, documents: u64, average_length: f64) -> CollectionStatistics {
         CollectionStatistics { documents, average_length, document_frequency: self.document_frequency }
+    }
+}
+
+/// Returns the distinct stems to count, those of the texts first.
+fn stems_to_count<'a>(texts: &'a [AnalyzedQuery], reranked: &'a [AnalyzedQuery]) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    let mut stems: Vec<&str> = Vec::new();
+    for queries in [texts, reranked] {
+        let variants = queries.iter().flat_map(|query| &query.terms).flat_map(|term| &term.variants);
+        let mut added: Vec<&str> = variants.map(String::as_str).filter(|stem| seen.insert(*stem)).collect();
+        let left = MAX_COUNTED - stems.len();
+        if added.len() > left {
+            // A stable sort, so that equal requests have equal responses.
+            added.sort_by_key(|stem| Reverse(stem.chars().count()));
+            added.truncate(left);
+        }
+        stems.append(&mut added);
+    }
+    stems
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Collection;
+
+    use super::*;
+    use crate::Filters;
+
+    fn request(texts: Vec<String>, rerank_text: Option<String>) -> FirstStageRequest {
+        FirstStageRequest {
+            collection: Collection::Web,
+            texts,
+            exact_phrase: false,
+            rerank_text,
+            filters: Filters::default(),
+            limit: 10,
+        }
+    }
+
+    /// Returns a word without vowels, which is its own stem, with one letter more than the number has digits.
+    fn word(number: usize) -> String {
+        let letter = |digit| char::from(b"bcdfghjklm"[usize::from(digit - b'0')]);
+        std::iter::once('q').chain(number.to_string().bytes().map(letter)).collect()
+    }
+
+    fn words(numbers: impl IntoIterator<Item = usize>) -> Vec<String> {
+        numbers.into_iter().map(word).collect()
+    }
+
+    #[test]
+    fn stems_of_few_words_are_all_counted() {
+        let text = |numbers: &[usize]| words(numbers.to_vec()).join(" ");
+        let request = request(vec![text(&[1, 20]), text(&[3, 1])], Some(text(&[400, 3])));
+        assert_eq!(SearchTerms::stems(&request, &[]), words([1, 20, 3, 400]));
+    }
+
+    #[test]
+    fn longest_stems_of_many_are_counted() {
+        let texts = (0..MAX_TEXTS).map(|text| words(text * 1_000..(text + 1) * 1_000).join(" ")).collect();
+        let request = request(texts, Some(word(123_456)));
+        assert_eq!(SearchTerms::stems(&request, &[]), words(10_000..10_000 + MAX_COUNTED));
+    }
+
+    #[test]
+    fn stems_of_the_text_for_reranking_are_counted_as_far_as_there_is_room() {
+        let reranked = words((1_000..1_200).chain([123_456])).join(" ");
+        let request = request(vec![words(0..1_000).join(" ")], Some(reranked));
+        let expected = (0..1_000).chain([123_456]).chain(1_000..MAX_COUNTED - 1);
+        assert_eq!(SearchTerms::stems(&request, &[]), words(expected));
     }
 }

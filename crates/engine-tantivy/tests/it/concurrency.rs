@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use model::{DocId, IndexName};
 use uuid::Uuid;
 
-use crate::{count, put, total};
+use crate::{count, open, put, total};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_searches_see_whole_batches() {
@@ -45,6 +45,17 @@ async fn concurrent_searches_see_whole_batches() {
 }
 
 #[tokio::test]
+async fn concurrent_changes_of_a_document_leave_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    for number in 0..20 {
+        let changes = (0..4).map(|_| engine.apply(IndexName::Web, vec![put(number, "copper")]));
+        join_all(changes).await.into_iter().collect::<Result<Vec<()>, _>>().expect("changes");
+    }
+    assert_eq!(count(&engine).await, 20);
+}
+
+#[tokio::test]
 async fn merges_of_small_commits_preserve_documents() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = TantivyOptions { writer_idle_timeout: Duration::from_millis(20), ..TantivyOptions::default() };
@@ -57,7 +68,7 @@ async fn merges_of_small_commits_preserve_documents() {
     assert_eq!(count(&engine).await, 20);
     assert_eq!(total(&engine, "first second").await, 0);
     assert_eq!(total(&engine, "third").await, 20);
-    // Closing the writer waits for its merges, which leave few of 60 segments.
+    // The writer stays open until its merges are done, which leave few of 60 segments.
     let segments = || {
         let files = std::fs::read_dir(folder.path().join("web")).expect("a folder");
         files

@@ -97,3 +97,27 @@ async fn commit_that_was_cut_off_is_repeated() {
     engine.apply(IndexName::Web, change()).await.expect("the second commit, once more");
     assert_eq!((count(&engine).await, total(&engine, "brass").await), (9, 1));
 }
+
+/// A commit whose segments cannot be loaded is durable, but the caller repeats its changes.
+#[tokio::test]
+async fn commit_that_stayed_invisible_is_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("a change");
+    // Segments are loaded under this lock, which cannot be taken if it is a folder.
+    let lock = folder.path().join("web/.tantivy-meta.lock");
+    let apply_invisibly = async |changes| {
+        std::fs::remove_file(&lock).expect("removed");
+        std::fs::create_dir(&lock).expect("a folder");
+        engine.apply(IndexName::Web, changes).await.expect_err("segments cannot be loaded");
+        std::fs::remove_dir(&lock).expect("removed");
+    };
+    apply_invisibly(vec![put(2, "copper")]).await;
+    assert_eq!(count(&engine).await, 1);
+    engine.apply(IndexName::Web, vec![put(2, "copper")]).await.expect("the change, once more");
+    assert_eq!(count(&engine).await, 2);
+    apply_invisibly(vec![put(3, "copper")]).await;
+    let remove = Change::Remove { doc_id: DocId(Uuid::from_u128(3)) };
+    engine.apply(IndexName::Web, vec![remove]).await.expect("a removal");
+    assert_eq!(count(&engine).await, 2);
+}

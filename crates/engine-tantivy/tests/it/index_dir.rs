@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineErrorKind, SearchEngine};
-use engine_tantivy::{TantivyEngine, TantivyOptions};
+use engine_tantivy::{IndexDirState, TantivyEngine, TantivyOptions};
 use model::IndexName;
 
 use crate::{count, open, put, total};
@@ -69,6 +69,20 @@ async fn corrupt_metadata_is_replaced() {
 }
 
 #[tokio::test]
+async fn lost_index_is_replaced() {
+    check_recovery(|folder| {
+        fs::remove_dir_all(folder.join("web")).expect("removed");
+        assert_eq!(TantivyEngine::inspect(folder).expect("a state"), IndexDirState::NeedsRebuild);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn lost_metadata_is_replaced() {
+    check_recovery(|folder| fs::remove_file(folder.join("web/meta.json")).expect("removed")).await;
+}
+
+#[tokio::test]
 async fn lost_segment_is_replaced() {
     check_recovery(|folder| {
         for file in segment_files(folder) {
@@ -100,6 +114,30 @@ async fn file_in_place_of_index_is_replaced() {
         fs::write(folder.join("web"), "not a folder").expect("written");
     })
     .await;
+}
+
+#[tokio::test]
+async fn index_that_is_damaged_while_open_is_rebuilt() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
+    engine.mark_rebuilt(IndexName::ALL).await.expect("marked");
+    drop(engine);
+    let meta = folder.path().join("web/meta.json");
+    for damage in [|meta: &Path| fs::remove_file(meta), |meta: &Path| fs::write(meta, "garbage")] {
+        let engine = open(folder.path());
+        assert!(!needs_rebuild(&engine).await);
+        damage(&meta).expect("damaged");
+        let error = engine.apply(IndexName::Web, vec![put(2, "copper")]).await.expect_err("a damaged index");
+        assert_eq!(error.kind, EngineErrorKind::Corrupt);
+        assert!(needs_rebuild(&engine).await);
+        assert!(folder.path().join("REBUILD").exists());
+        engine.mark_rebuilt(IndexName::ALL).await.expect("marked");
+        engine.clear(IndexName::Web).await.expect("cleared");
+        engine.apply(IndexName::Web, vec![put(3, "copper")]).await.expect("changes");
+        assert_eq!(count(&engine).await, 1);
+        assert!(!needs_rebuild(&engine).await);
+    }
 }
 
 #[tokio::test]
