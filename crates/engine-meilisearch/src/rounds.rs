@@ -37,8 +37,8 @@ pub async fn first_stage(
         }
     };
     let mut answers = Answers::default();
-    // Ends, because every round adds the responses that the plan lacked, counts in responses are final, and the state is verified
-    // once.
+    // Ends, because every round adds the responses that the plan lacked, and earlier ones are dropped once at most, when the state is
+    // verified.
     loop {
         let plan = Plan::new(request, &statistics, is_current, &answers);
         let mut queries = plan.missing(&answers);

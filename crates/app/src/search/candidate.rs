@@ -195,15 +195,24 @@ impl CandidateList {
             }
             self.sort_by_score();
         }
-        let web = self.collection == Collection::Web;
-        let mut digests = HashSet::new();
-        let candidates = self.candidates.into_iter();
-        // Exact duplicates on the web are one result; in a workspace each file is a result. Pages without text differ by their title.
-        let mut is_first = |one: &Candidate| {
-            one.document.terms.content_bytes() == 0 || digests.insert(one.document.content_digest.clone())
-        };
-        let distinct = candidates.filter(|one| !web || is_first(one));
-        distinct.take(max_results).collect()
+        self.candidates.into_iter().filter(distinct(self.collection)).take(max_results).collect()
+    }
+
+    /// Returns the number of results that the candidates can be.
+    pub fn count_distinct(&self) -> usize {
+        let mut is_distinct = distinct(self.collection);
+        self.candidates.iter().filter(|one| is_distinct(one)).count()
+    }
+}
+
+/// Returns the condition on candidates, asked in order, to be a result. Exact duplicates on the web are one; in a workspace each file is.
+/// Pages without text differ by their title.
+fn distinct(collection: Collection) -> impl FnMut(&Candidate) -> bool {
+    let mut digests = HashSet::new();
+    move |one| {
+        collection != Collection::Web
+            || one.document.terms.content_bytes() == 0
+            || digests.insert(one.document.content_digest.clone())
     }
 }
 

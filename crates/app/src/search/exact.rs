@@ -8,7 +8,7 @@ use docstore::{LoadedDocument, LoadedPart, PartMap, WantedParts};
 use engine::Hit;
 use model::{CaptureId, DocId};
 use retrieval_core::phrase::Phrases;
-use retrieval_core::sections::{Buckets, PhraseSections};
+use retrieval_core::sections::{Buckets, PhraseSections, PhraseWords};
 
 use super::retrieve::texts;
 use super::{Search, SearchRequest};
@@ -88,11 +88,12 @@ impl App {
         documents: &HashMap<DocId, LoadedDocument>,
         hits: &[Hit],
     ) -> Result<Vec<Place>> {
-        let texts = texts(search.request);
+        let request = search.request.clone();
+        let phrases = self.compute(search, move |_| PhraseWords::new(texts(&request))).await?;
         let long = hits.iter().filter_map(|hit| {
             let loaded = documents.get(&hit.doc_id)?;
             let map = loaded.capture.parts.as_ref()?;
-            Some((loaded, map, PhraseSections::new(texts.iter().copied(), map.count())))
+            Some((loaded, map, phrases.among(map.count())))
         });
         let long: Vec<(&LoadedDocument, &PartMap, PhraseSections)> = long.collect();
         let buckets = long.iter().map(|(loaded, _, phrases)| (loaded.capture.capture_id, phrases.buckets()));

@@ -22,33 +22,32 @@ use crate::content_budget::steps;
 use crate::error::Result;
 use crate::{App, Error};
 
-/// Maximum number of documents of an engine that are checked for an exact match.
-const MAX_CHECKED: usize = 1_000;
+/// Maximum number of documents requested of an engine because others are no results.
+const MAX_DEPTH: usize = 1_000;
 
-/// Factor by which more documents are checked if too few of them match.
+/// Factor by which more documents are requested then.
 const DEEPER: usize = 5;
 
 impl App {
     /// Returns the candidates of one collection.
     ///
-    /// An engine that does not verify phrases finds documents that contain the words apart, and may list them first. Further ones are
-    /// checked until there are enough results.
+    /// The first documents of the engine may be copies of one text, or may be dropped: by the source policy, or since they contain the
+    /// words of an exact match apart. Further ones are requested until there are enough results.
     pub(super) async fn retrieve(
         &self,
         engine: &dyn SearchEngine,
         search: &Search<'_>,
         collection: Collection,
     ) -> Result<CandidateList> {
-        let request = search.request;
-        let may_list_others = request.exact_match && !engine.verifies_phrases();
-        let mut limit = engine.candidate_limit(request.max_results);
+        let max_results = search.request.max_results;
+        let mut limit = engine.candidate_limit(max_results);
         loop {
             let (list, has_more) = self.retrieve_first(engine, search, collection, limit).await?;
-            let is_enough = list.candidates.len() >= request.max_results || limit >= MAX_CHECKED;
-            if is_enough || !has_more || !may_list_others || search.is_out_of_time() {
+            let may_lack = has_more && limit < MAX_DEPTH && list.count_distinct() < max_results;
+            if !may_lack || search.is_out_of_time() {
                 return Ok(list);
             }
-            limit = (limit * DEEPER).min(MAX_CHECKED);
+            limit = (limit * DEEPER).min(MAX_DEPTH);
         }
     }
 
@@ -79,7 +78,9 @@ impl App {
         let has_more = answer.hits.len() >= limit;
         nearest.extend(&mut answer.hits);
         let loading = self.load(engine, search, answer, collection, &nearest);
-        Ok((CandidateList { filtered, ..Stage::Load.try_measure(loading).await? }, has_more))
+        let mut list = Stage::Load.try_measure(loading).await?;
+        list.filtered += filtered;
+        Ok((list, has_more))
     }
 
     /// Returns the documents with the words of the query, and the number of results that the source policy removed.
@@ -183,6 +184,7 @@ impl App {
         }
         let policy = Some(&request.source_policy).filter(|_| collection == Collection::Web);
         let cosines = nearest.by_id();
+        let (mut kept, mut filtered) = (0, 0);
         let candidates = answer.hits.iter().enumerate().filter_map(|(position, Hit { doc_id, score })| {
             let (document, loaded) = match known.remove(doc_id) {
                 Some(document) => (document, None),
@@ -190,8 +192,10 @@ impl App {
             };
             // Engines compare only the beginning of long paths.
             if policy.is_some_and(|policy| !policy.admits(&document)) {
+                filtered += usize::from(kept < request.max_results);
                 return None;
             }
+            kept += 1;
             let near = cosines.get(doc_id).copied();
             Some(Candidate {
                 document,
@@ -224,7 +228,7 @@ impl App {
             statistics: answer.statistics,
             total,
             unknown_values: answer.unknown_values,
-            filtered: 0,
+            filtered,
             is_indexed: true,
             semantic: nearest.list(documents, answer.total),
         })

@@ -157,12 +157,29 @@ async fn exact_match_requires_the_phrase() {
 }
 
 #[tokio::test]
+async fn copies_of_one_text_leave_room_for_others() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let copies = (0..60).map(|number| page(&format!("https://copies.example/{number}"), "Tides, tides and tides."));
+    let others = (0..12).map(|number| {
+        let text = format!("The harbour of place {number}, its boats, its bread, and the tides of a long day.");
+        page(&format!("https://others.example/{number}"), &text)
+    });
+    world.import(copies.chain(others).collect::<Vec<_>>()).await;
+    let outcome = found(&world, &tenant, SearchRequest { max_results: 10, ..search("tides") }).await;
+    let found = urls(&outcome);
+    assert_eq!(found.len(), 10);
+    assert_eq!(found.iter().filter(|url| url.starts_with("https://copies.example/")).count(), 1);
+}
+
+#[tokio::test]
 async fn exact_match_is_found_behind_many_documents_with_the_words_apart() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
     world.engine.match_words_apart();
-    let apart =
-        (0..300).map(|number| page(&format!("https://apart.example/{number}"), "Noir. Cafe cafe. Noir noir. Cafe."));
+    let apart = (0..300).map(|number| {
+        page(&format!("https://apart.example/{number}"), "The noir of a cafe, a cafe of the noir, a noir in the cafe.")
+    });
     let body = format!("One cafe noir among {}.", "many other words ".repeat(50));
     world.import(apart.chain([page("https://phrase.example/", &body)]).collect::<Vec<_>>()).await;
     let exact = SearchRequest { exact_match: true, ..search("cafe noir") };

@@ -123,13 +123,11 @@ async fn sites_may_have_paths() {
         assert!(inside.contains(&urls(&outcome)[0]) && outcome.hits.len() == 7, "{site} is preferred");
     }
     let site = deep.trim_start_matches("https://");
-    assert_eq!(
-        urls(&found(&started, policy(&[site], &[], true)).await),
-        [deep.as_str()],
-        "deeper than engines compare"
-    );
+    let outcome = found(&started, policy(&[site], &[], true)).await;
+    assert_eq!((urls(&outcome), outcome.filtered_results), (vec![deep.as_str()], 6), "deeper than engines compare");
     let outcome = found(&started, policy(&[], &[site], false)).await;
     assert!(urls(&outcome).contains(&deeper.as_str()) && !urls(&outcome).contains(&deep.as_str()));
+    assert_eq!(outcome.filtered_results, 1);
 }
 
 #[tokio::test]

@@ -75,10 +75,24 @@ pub(super) struct Word {
     key: u32,
 }
 
+/// Hash of a term, which tells its word in a document of any number of sections.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WordHash(u64);
+
+impl WordHash {
+    pub fn new(term: &str) -> Self {
+        Self(stored_hash(hash(term)))
+    }
+
+    /// Returns the word in a document of this many sections.
+    pub fn among(self, sections: usize) -> Word {
+        Word { bucket: bucket_of(self.0, bucket_count(sections)), key: key_of(self.0) }
+    }
+}
+
 impl Word {
     pub fn new(term: &str, sections: usize) -> Self {
-        let hash = stored_hash(hash(term));
-        Self { bucket: bucket_of(hash, bucket_count(sections)), key: key_of(hash) }
+        WordHash::new(term).among(sections)
     }
 
     /// Adds the sections that contain the word to `found`, in order. Damaged buckets yield fewer sections.

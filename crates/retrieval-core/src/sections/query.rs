@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Buckets;
-use super::index::Word;
+use super::index::{Word, WordHash};
 use crate::analysis::{Language, analyze_query};
 use crate::bm25::idf;
 
@@ -59,6 +59,29 @@ impl SectionQuery {
     }
 }
 
+/// Words of several phrases, to be looked up in many documents.
+#[derive(Clone, Debug)]
+pub struct PhraseWords(Vec<Vec<WordHash>>);
+
+impl PhraseWords {
+    /// Analyses the phrases. A text without words matches nothing.
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let phrases = texts.into_iter().map(|text| {
+            let mut words = analyze_query(text, &[]).phrase;
+            words.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
+            words.dedup();
+            words.iter().take(MAX_PHRASE_WORDS).map(|word| WordHash::new(word)).collect::<Vec<_>>()
+        });
+        Self(phrases.filter(|words| !words.is_empty()).collect())
+    }
+
+    /// Returns the query for a document of this many sections.
+    pub fn among(&self, sections: usize) -> PhraseSections {
+        let words = |words: &Vec<WordHash>| words.iter().map(|word| word.among(sections)).collect();
+        PhraseSections { sections, phrases: self.0.iter().map(words).collect() }
+    }
+}
+
 /// Query for the sections of one document that may contain any of several phrases.
 #[derive(Clone, Debug)]
 pub struct PhraseSections {
@@ -70,13 +93,7 @@ pub struct PhraseSections {
 impl PhraseSections {
     /// Analyses the phrases for a document of this many sections. A text without words matches nothing.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>, sections: usize) -> Self {
-        let phrases = texts.into_iter().map(|text| {
-            let mut words = analyze_query(text, &[]).phrase;
-            words.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
-            words.dedup();
-            words.iter().take(MAX_PHRASE_WORDS).map(|word| Word::new(word, sections)).collect::<Vec<_>>()
-        });
-        Self { sections, phrases: phrases.filter(|words| !words.is_empty()).collect() }
+        PhraseWords::new(texts).among(sections)
     }
 
     /// Returns the numbers of the buckets that [`runs`](Self::runs) needs.
