@@ -96,24 +96,38 @@ pub(crate) enum Images {
 
 /// Appends the readable text of `source` to `out`.
 pub(crate) fn push_text(source: &str, labels: &Labels, images: Images, out: &mut String) {
+    push_located(source, labels, images, &mut [], out);
+}
+
+/// Appends the readable text of `source` to `out`. Replaces each of `offsets`, which are in `source` and in order, by its place in
+/// `out`. An offset between two marks gets that of the text after them.
+pub(crate) fn push_located(source: &str, labels: &Labels, images: Images, offsets: &mut [usize], out: &mut String) {
     let mut parser = Parser {
         source,
         labels,
         images,
-        pieces: Vec::new(),
+        // An offset at the start lies before a first mark.
+        pieces: vec![Piece::Source(0..0)],
         brackets: Vec::new(),
         emphasis: Vec::new(),
         comment_end: 0,
     };
     parser.parse();
+    let mut offsets = offsets.iter_mut().peekable();
     for piece in &parser.pieces {
         match piece {
-            Piece::Source(range) => out.push_str(&source[range.clone()]),
+            Piece::Source(range) => {
+                while let Some(offset) = offsets.next_if(|offset| **offset <= range.end) {
+                    *offset = out.len() + offset.saturating_sub(range.start);
+                }
+                out.push_str(&source[range.clone()]);
+            }
             Piece::Character(character) => out.push(*character),
             Piece::Marks(mark, count) => out.extend(std::iter::repeat_n(*mark, *count)),
             Piece::Dropped => {}
         }
     }
+    offsets.for_each(|offset| *offset = out.len());
 }
 
 enum Piece {

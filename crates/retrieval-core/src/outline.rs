@@ -22,11 +22,13 @@ pub fn headings(markdown: &str) -> Vec<Heading> {
     iter(markdown).collect()
 }
 
-/// Returns the headings whose lines are in one of the byte ranges, in document order.
+/// Returns the headings whose lines are in one of the byte ranges, in document order. `ranges` are in order and without overlaps.
 pub fn headings_within(markdown: &str, ranges: &[Range<usize>]) -> Vec<Heading> {
-    let is_within = |line: &Range<usize>| {
+    let mut ranges = ranges.iter().peekable();
+    let mut is_within = |line: &Range<usize>| {
         let end = line.start + markdown[line.clone()].trim_end().len();
-        ranges.iter().any(|range| range.start <= line.start && end <= range.end)
+        while ranges.next_if(|range| range.end < end).is_some() {}
+        ranges.peek().is_some_and(|range| range.start <= line.start && end <= range.end)
     };
     located(markdown).filter(|(line, _)| is_within(line)).map(|(_, heading)| heading).collect()
 }
@@ -91,5 +93,13 @@ mod tests {
         assert_eq!(within(&[0..end - 1, start + 1..markdown.len()]), ["A b"], "a part of a line is no heading");
         assert!(within(&[]).is_empty());
         assert_eq!(headings(&format!("# {}", "x".repeat(100_000)))[0].text.len(), MAX_HEADING_CHARS);
+    }
+
+    #[test]
+    fn many_headings_in_many_ranges_stay_linear() {
+        let heading = "# a\n";
+        let ranges: Vec<Range<usize>> =
+            (0..100_000).map(|index| index * heading.len()..(index + 1) * heading.len()).collect();
+        assert_eq!(headings_within(&heading.repeat(ranges.len()), &ranges).len(), ranges.len());
     }
 }

@@ -49,6 +49,32 @@ pub fn parts(markdown: &str, ranges: &[Range<usize>]) -> Vec<String> {
     texts
 }
 
+/// Returns where each of the ranges lies in the text that [`from_markdown`] returns, without the white space at both ends. `ranges`
+/// as in [`parts`]. Places inside table rows and headings are approximate.
+pub fn locations(markdown: &str, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let labels = labels(markdown);
+    let mut writer = Writer::new(&labels);
+    // A range out of order, as of a damaged passage, is empty.
+    let ordered = |last: &mut usize, offset: usize| {
+        *last = offset.max(*last);
+        Some(*last)
+    };
+    let mut offsets = ranges.iter().flat_map(|range| [range.start, range.end]).scan(0, ordered).peekable();
+    for line in markdown::lines(markdown) {
+        let here = std::iter::from_fn(|| offsets.next_if(|offset| *offset < line.range.end));
+        let here = here.map(|offset| offset.saturating_sub(line.range.start));
+        writer.located_line(line.kind, &markdown[line.range.clone()], here);
+    }
+    let (text, mut places) = writer.finish_located();
+    places.resize(2 * ranges.len(), text.len());
+    let trimmed = |place: &[usize]| {
+        let part = &text[place[0]..place[1]];
+        let start = place[0] + part.len() - part.trim_start().len();
+        start..start + part.trim().len()
+    };
+    places.chunks_exact(2).map(trimmed).collect()
+}
+
 fn labels(markdown: &str) -> Labels {
     // Most documents have no definition, and this search is much cheaper than parsing all lines.
     if !markdown.contains("]:") {
@@ -64,12 +90,35 @@ struct Writer<'a> {
     out: String,
     /// Lines of the current paragraph or list item, which marks may span.
     paragraph: String,
+    /// Offsets to locate in the current paragraph.
+    offsets: Vec<usize>,
+    /// Places in `out` of all offsets before.
+    places: Vec<usize>,
     labels: &'a Labels,
 }
 
 impl<'a> Writer<'a> {
     fn new(labels: &'a Labels) -> Self {
-        Self { out: String::new(), paragraph: String::new(), labels }
+        Self { out: String::new(), paragraph: String::new(), offsets: Vec::new(), places: Vec::new(), labels }
+    }
+
+    /// Writes a whole line and locates the offsets in it, which are in order.
+    fn located_line(&mut self, kind: Kind, source: &str, offsets: impl Iterator<Item = usize>) {
+        if kind != Kind::Text {
+            self.end_paragraph();
+        }
+        let (out, paragraph) = (self.out.len(), self.paragraph.len());
+        self.line(kind, source);
+        // The paragraph got the end of the line, without white space.
+        let (length, added) = (source.trim_end().len(), self.paragraph.len() - paragraph);
+        for offset in offsets {
+            let rest = length.saturating_sub(offset);
+            if kind == Kind::Text || rest <= added {
+                self.offsets.push(self.paragraph.len() - rest.min(added));
+            } else {
+                self.places.push(self.out.floor_char_boundary(out + offset));
+            }
+        }
     }
 
     fn line(&mut self, kind: Kind, source: &str) {
@@ -98,9 +147,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn finish(mut self) -> String {
+    fn finish(self) -> String {
+        self.finish_located().0
+    }
+
+    /// Returns the text, and the places of the offsets in it.
+    fn finish_located(mut self) -> (String, Vec<usize>) {
         self.end_paragraph();
-        self.out.trim_end().trim_start_matches(['\n', '\r']).to_owned()
+        let trimmed = self.out.trim_end();
+        let text = trimmed.trim_start_matches(['\n', '\r']);
+        let removed = trimmed.len() - text.len();
+        let places = self.places.iter().map(|place| place.saturating_sub(removed).min(text.len())).collect();
+        (text.to_owned(), places)
     }
 
     fn continue_paragraph(&mut self, line: &str) {
@@ -153,17 +211,21 @@ impl<'a> Writer<'a> {
                 // List item without text.
                 self.out.push('\n');
             }
+            self.offsets.fill(self.out.len());
+            self.places.append(&mut self.offsets);
             return;
         }
         let start = self.out.len();
-        inline::push_text(&self.paragraph, self.labels, Images::Omitted, &mut self.out);
+        inline::push_located(&self.paragraph, self.labels, Images::Omitted, &mut self.offsets, &mut self.out);
         self.paragraph.clear();
         if self.out[start..].trim().is_empty() && self.out[..start].ends_with(['\n']) {
             // The paragraph contained only images.
             self.out.truncate(start);
+            self.offsets.fill(start);
         } else {
             self.out.push('\n');
         }
+        self.places.append(&mut self.offsets);
     }
 
     fn blank_line(&mut self) {
@@ -271,6 +333,40 @@ end";
     }
 
     #[test]
+    fn parts_are_located_where_marks_span_them() {
+        let markdown = "# The *guide*\n\nSome **bold words. And *more\nof* them.** <!-- a\ncomment --> End.\n\n\
+            - one ![two](x.png) [three](y). Four &amp; `five`\n> quoted _text. And\n> more_\n\n```\ncode *a*\n```\n| a | b |\n";
+        let text = from_markdown(markdown);
+        let starts =
+            ["Some", "And *more", "them", "comment", "End", "- one", "Four", "quoted", "And\n", "```", "*a*", "| a"];
+        let mut offsets = vec![0];
+        offsets.extend(starts.map(|start| markdown.find(start).unwrap()));
+        offsets.push(markdown.len());
+        let ranges: Vec<Range<usize>> = offsets.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        let located: Vec<&str> = locations(markdown, &ranges).into_iter().map(|place| &text[place]).collect();
+        let expected = [
+            "The guide",
+            "Some bold words.",
+            "And more\nof",
+            "them.",
+            "",
+            "End.",
+            "- one  three.",
+            "Four & five",
+            "quoted text.",
+            "And\nmore",
+            "code",
+            "*a*",
+            "a\tb",
+        ];
+        assert_eq!(located, expected);
+        let [first, damaged, last] = &locations("- one\n\n- two three", &[0..12, 0..0, 12..18])[..] else { panic!() };
+        assert_eq!((first, damaged, last), (&(0..12), &(12..12), &(13..18)));
+        assert_eq!(locations(markdown, &[]), []);
+        assert_eq!(locations("", std::slice::from_ref(&(0..0))), [0..0]);
+    }
+
+    #[test]
     fn text_without_marks_is_unchanged() {
         for text in ["", "one line", "two\nlines\n\nand a paragraph", "日本語のテキスト。"] {
             assert_eq!(from_markdown(text), text);
@@ -298,6 +394,25 @@ end";
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             let joined = parts(&text, &[0..at, at..text.len()]).join("\n");
             prop_assert_eq!(words(&joined), words(&text));
+        }
+
+        #[test]
+        fn located_parts_make_up_the_whole(
+            markdown in "[-#`~|>=*_\\[\\]!:().1 a\té<br>&;\r\n\\\\]{0,150}",
+            cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..8),
+        ) {
+            let mut offsets: Vec<usize> =
+                cuts.iter().map(|cut| markdown.floor_char_boundary(cut.index(markdown.len() + 1))).collect();
+            offsets.extend([0, markdown.len()]);
+            offsets.sort_unstable();
+            let ranges: Vec<Range<usize>> = offsets.windows(2).map(|ends| ends[0]..ends[1]).collect();
+            let text = from_markdown(&markdown);
+            let mut end = 0;
+            for place in locations(&markdown, &ranges).into_iter().filter(|place| !place.is_empty()) {
+                prop_assert_eq!(text[end..place.start].trim(), "");
+                end = place.end;
+            }
+            prop_assert_eq!(text[end..].trim(), "");
         }
 
         #[test]

@@ -86,7 +86,7 @@ fn best_window(
     let lengths: Vec<usize> = units.iter().map(|unit| chars::count(&text[unit.clone()])).collect();
     let mut best: Option<(f64, Range<usize>)> = None;
     let mut score = WindowScore::new(matcher);
-    // Sliding window: begins at a unit that matches and extends as far as possible. Both ends only move forward.
+    // Sliding window: begins at a unit that matches and extends as far as possible. Both ends move forward.
     let (mut next, mut end, mut length) = (0, 0, 0);
     let mut shown = 0..0;
     for (index, unit) in units.iter().enumerate() {
@@ -107,6 +107,12 @@ fn best_window(
                 }
                 unit.start..units[end - 1].end
             };
+            // Only what is shown counts. In a mix of scripts the end of a word can lie before the end of the previous window.
+            let window = truncate_window(text, window, max_chars);
+            while shown.end > shown.start && matches[shown.end - 1].bytes.end > window.end {
+                shown.end -= 1;
+                score.remove(matches[shown.end].term);
+            }
             while shown.end < matches.len() && matches[shown.end].bytes.end <= window.end {
                 score.add(matches[shown.end].term);
                 shown.end += 1;
@@ -122,8 +128,7 @@ fn best_window(
         }
         length = length.saturating_sub(lengths[index]);
     }
-    let window = best.map_or(first.start..text.len(), |(_, window)| window);
-    Some(truncate_window(text, window, max_chars))
+    Some(best.map_or_else(|| truncate_window(text, first.start..text.len(), max_chars), |(_, window)| window))
 }
 
 /// Score of a window: the weight of each distinct term, plus a little for repetitions.
@@ -241,6 +246,12 @@ mod tests {
         assert_eq!(snippet("1985", TEXT, 60), "The pump came to market in 1985. It has seen many owners.");
         assert_eq!(snippet("price", TEXT, 20), "| part | price |");
         assert_eq!(snippet("code", TEXT, 10), "code()");
+    }
+
+    #[test]
+    fn words_beyond_the_limit_do_not_count() {
+        let text = format!("The pump {}grease. Grease the pump yearly.", "stands in the yard and ".repeat(25));
+        assert_eq!(snippet("pump grease", &text, 300), "Grease the pump yearly.");
     }
 
     #[test]

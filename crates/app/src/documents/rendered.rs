@@ -48,8 +48,23 @@ impl<'a> Rendered<'a> {
         if !self.converts {
             return positions.iter().map(|position| excerpt.text(*position).trim_end().into()).collect();
         }
-        let ranges: Vec<Range<usize>> = positions.iter().map(|position| excerpt.range(*position)).collect();
-        plain::parts(excerpt.content(), &ranges).into_iter().map(Cow::from).collect()
+        plain::parts(excerpt.content(), &self.ranges(positions)).into_iter().map(Cow::from).collect()
+    }
+
+    /// Returns the location of each passage, without the white space at its end, in the content that was read. `positions` as in
+    /// [`passages`](Self::passages).
+    pub fn locations(&self, positions: &[usize]) -> Vec<Range<usize>> {
+        let excerpt = &self.reading.excerpt;
+        let ranges = self.ranges(positions);
+        if self.converts {
+            return plain::locations(excerpt.content(), &ranges);
+        }
+        let trimmed = |range: Range<usize>| range.start..range.start + excerpt.content()[range].trim_end().len();
+        ranges.into_iter().map(trimmed).collect()
+    }
+
+    fn ranges(&self, positions: &[usize]) -> Vec<Range<usize>> {
+        positions.iter().map(|position| self.reading.excerpt.range(*position)).collect()
     }
 }
 

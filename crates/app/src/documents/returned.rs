@@ -33,7 +33,7 @@ pub fn passages(
     }
     let shown = &slice.bytes;
     let located: Vec<(usize, Range<usize>)> =
-        chosen.iter().copied().zip(locations(rendered, chosen, slice, request.selection)).collect();
+        chosen.iter().copied().zip(locations(rendered, chosen, request.selection)).collect();
     let is_within = |at: &Range<usize>| !at.is_empty() && at.start >= shown.start && at.end <= shown.end;
     let within: Vec<ReturnedPassage> =
         located.iter().filter(|(_, at)| is_within(at)).map(|(position, _)| whole(position)).take(most).collect();
@@ -53,27 +53,14 @@ pub fn passages(
     parts.take(most).collect()
 }
 
-/// Returns the location of each passage, without the white space at its end, in the text that `slice` was cut from.
-fn locations(rendered: &Rendered<'_>, chosen: &[usize], slice: &Slice<'_>, selection: Selection) -> Vec<Range<usize>> {
-    let excerpt = &rendered.reading.excerpt;
-    let is_whole = matches!(selection, Selection::FullDocument | Selection::None);
-    if is_whole && !rendered.converts() {
-        let trimmed = |position: &usize| {
-            let start = excerpt.range(*position).start;
-            start..start + excerpt.text(*position).trim_end().len()
-        };
-        return chosen.iter().map(trimmed).collect();
+/// Returns the location of each passage, without the white space at its end, in the selected text.
+fn locations(rendered: &Rendered<'_>, chosen: &[usize], selection: Selection) -> Vec<Range<usize>> {
+    if selection == Selection::FullDocument {
+        return rendered.locations(chosen);
     }
     let mut start = 0;
     let texts = rendered.passages(chosen).into_iter();
     let located = texts.map(|text| {
-        if is_whole {
-            // The text of a passage alone is a part of the whole, except where marks span passages.
-            let text = text.trim();
-            let Some(found) = slice.full.get(start..).and_then(|rest| rest.find(text)) else { return start..start };
-            start += found + text.len();
-            return start - text.len()..start;
-        }
         let at = start..start + text.len();
         start = at.end + SEPARATOR.len();
         at

@@ -385,6 +385,21 @@ mod content {
     }
 
     #[tokio::test]
+    async fn limited_text_of_a_document_holds_passages_that_marks_span() {
+        let (world, tenant, _) = start().await;
+        let bold = format!("**{}end.**\n\nThe rest.", "The walrus dives for clams. ".repeat(150));
+        world.import_one(page(URL, &bold)).await;
+        let (selection, format) = (Selection::FullDocument, ContentFormat::Text);
+        let limited = async |max_chars| {
+            let max_chars = Some(max_chars);
+            let outcome = read(&world, &tenant, ReadRequest { selection, format, max_chars, ..read_url(URL) }).await;
+            outcome.passages.unwrap().iter().map(|passage| passage.ordinal).collect::<Vec<_>>()
+        };
+        assert_eq!(limited(10_000).await, [0, 1, 2, 3]);
+        assert_eq!(limited(1_500).await, [0]);
+    }
+
+    #[tokio::test]
     async fn query_without_a_match_is_a_warning() {
         let (world, tenant, request) = with_page().await;
         for selection in [Selection::QueryRelevant, Selection::TopPassages] {

@@ -28,7 +28,7 @@ pub(super) fn pack(
     breaks: &[Break],
 ) -> Vec<(Range<usize>, usize)> {
     let (cuts, end) = with_chars(content, &bytes, begins_whole, breaks);
-    let mut packer = Packer { content, cuts: &cuts, next: 0, end };
+    let mut packer = Packer { content, cuts: &cuts, next: 0, block: 0, next_block: 0, end };
     let mut passages = Vec::new();
     let mut start = Position { at: bytes.start, char: 0 };
     while start.at < end.at {
@@ -67,6 +67,10 @@ struct Packer<'a> {
     cuts: &'a [Cut],
     /// Index of the first cut after the start of the current passage.
     next: usize,
+    /// Index of the cut at which the last block in reach begins, and of the first beyond it. Both only move forward: a long block is
+    /// searched once, not once per passage.
+    block: usize,
+    next_block: usize,
     end: Position,
 }
 
@@ -95,12 +99,19 @@ impl Packer<'_> {
 
         // No break in reach: the block that began last extends beyond it.
         let begun = self.next + window.len();
-        let is_start = |cut: &&Cut| cut.strength > Strength::Inside;
-        let whole = self.cuts[..begun].iter().rev().find(is_start).filter(|cut| cut.whole);
-        let next =
-            self.cuts[begun..].iter().find(is_start).map_or(self.end, |cut| Position { at: cut.at, char: cut.char });
-        if let Some(whole) = whole {
-            if next.char - whole.char <= ATOM_CHARS {
+        while let Some(cut) = self.cuts.get(self.next_block) {
+            if cut.strength > Strength::Inside {
+                if self.next_block >= begun {
+                    break;
+                }
+                self.block = self.next_block;
+            }
+            self.next_block += 1;
+        }
+        let block = self.cuts[self.block];
+        let next = self.cuts.get(self.next_block).map_or(self.end, |cut| Position { at: cut.at, char: cut.char });
+        if block.whole {
+            if next.char - block.char <= ATOM_CHARS {
                 return next;
             }
             let inside = window.iter().rev().find(|cut| cut.char - start.char >= MIN_BEFORE_BLOCK);

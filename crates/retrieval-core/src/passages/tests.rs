@@ -156,6 +156,12 @@ fn large_adversarial_inputs_are_split_in_linear_time() {
 }
 
 #[test]
+fn endless_code_block_is_searched_once() {
+    let content = "```\n".to_owned() + &"a\n".repeat(1_000_000);
+    assert!(checked(&content).len() > 1_000);
+}
+
+#[test]
 fn ids_are_derived_from_the_content() {
     let document = DocId(Uuid::from_u128(1));
     assert_eq!(passage_id(document, "abc", 0), passage_id(document, "abc", 0));

@@ -2,6 +2,8 @@
 //!
 //! Parts are removed one at a time, each by a subtraction from the running length, until the answer fits.
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::{Field, HitLengths, Length, Measure, Plan, ShedLevel, WHOLE};
 use crate::chars::is_unspaced;
 
@@ -193,7 +195,7 @@ impl Shedding<'_> {
 }
 
 /// Returns the byte offsets at which a snippet or a quote can end: the ends of its words except the last, in ascending order.
-/// Scripts without spaces can end between any two characters.
+/// Scripts without spaces can end between any two characters, but not before a combining mark.
 pub fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
     let ends = snippet.char_indices().skip(SHORTEST_SNIPPET).scan(' ', |before, (at, character)| {
         let here = (*before, character, at);
@@ -202,6 +204,7 @@ pub fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
     });
     ends.filter_map(|(before, character, at)| {
         let ends_word = character.is_whitespace() && !before.is_whitespace();
-        (ends_word || (is_unspaced(before) && is_unspaced(character))).then_some(at)
+        let ends_character = is_unspaced(before) && is_unspaced(character) && !is_combining_mark(character);
+        (ends_word || ends_character).then_some(at)
     })
 }

@@ -193,6 +193,9 @@ fn unspaced_scripts_are_cut_between_characters() {
     let cut = within(&hits, Verbosity::Compact, whole - 1);
     assert_eq!(cut.page.shed, [ShedLevel::SnippetTails]);
     assert!(size(&hits, &cut) >= whole - 3, "no more than needed: {} of {whole}", size(&hits, &cut));
+    let voiced = "か\u{3099}".repeat(100);
+    assert!(shed::cuts(&voiced).count() > 50);
+    assert!(shed::cuts(&voiced).all(|end| voiced[end..].starts_with('か')), "a mark stays with its letter");
 }
 
 #[test]
