@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 5_000;
 
 /// Groups that are not part of the document's text. Groups that begin with `\*` are skipped too, except
 /// [`READ_DESTINATIONS`].
-const SKIPPED: [&str; 32] = [
+const SKIPPED: [&str; 35] = [
     "colortbl",
     "pict",
     "object",
@@ -47,6 +47,9 @@ const SKIPPED: [&str; 32] = [
     "footerl",
     "footerr",
     "footerf",
+    "sp",
+    "pntxta",
+    "pntxtb",
 ];
 const READ_DESTINATIONS: [&str; 5] = ["fldinst", "pn", "pntext", "shpinst", "shptxt"];
 
@@ -497,6 +500,15 @@ mod tests {
         assert_eq!(document.title.as_deref(), Some("My Title"));
         assert_eq!(document.author.as_deref(), Some("Ann"));
         assert_eq!(document.created, Some(1_709_251_200_000));
+    }
+
+    #[test]
+    fn properties_of_shapes_and_lists_are_not_text() {
+        let shape = b"{\\rtf1 Before {\\shp{\\*\\shpinst\\shpleft0{\\sp{\\sn shapeType}{\\sv 202}}{\\sp{\\sn fFlipH}{\\sv 0}}{\\shptxt\\pard Box\\par}}} after\\par}";
+        assert_eq!(markdown(shape), "Before Box\n\nafter\n");
+        let list =
+            b"{\\rtf1{\\pntext\\f0 1.\\tab}{\\*\\pn\\pnlvlbody\\pnstart1\\pndec{\\pntxtb (}{\\pntxta.}}First\\par}";
+        assert_eq!(markdown(list), "1. First\n");
     }
 
     #[test]
