@@ -80,6 +80,8 @@ struct State {
     /// Number of fallback bytes to skip after each `\u` character.
     unicode_skip: usize,
     hidden: bool,
+    /// Set for text whose deletion is tracked as a change.
+    deleted: bool,
     /// Offset in the paragraph's text where the result of a `\field` starts.
     field_start: Option<usize>,
 }
@@ -148,8 +150,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
         created: [0, 1, 1, 0, 0, 0],
         link: None,
     };
-    let mut state =
-        State { destination: Destination::Body, font: 0, unicode_skip: 1, hidden: false, field_start: None };
+    let mut state = State {
+        destination: Destination::Body,
+        font: 0,
+        unicode_skip: 1,
+        hidden: false,
+        deleted: false,
+        field_start: None,
+    };
     let mut stack: Vec<State> = Vec::new();
     let mut ignorable = false;
     for token in Tokens::new(bytes) {
@@ -221,7 +229,7 @@ impl Reader {
     fn push(&mut self, text: &str, state: &State) {
         match state.destination {
             Destination::Skipped | Destination::Info => {}
-            Destination::Body if state.hidden => {}
+            Destination::Body if state.hidden || state.deleted => {}
             Destination::Body => self.paragraph.text.push_str(text),
             Destination::Marker => self.paragraph.marker.push_str(text),
             _ => self.destination_text.push_str(text),
@@ -262,8 +270,12 @@ impl Reader {
             "cpg" if state.destination == Destination::Fonts => {
                 self.fonts.insert(self.font, charset::of_code_page(number));
             }
-            "v" => state.hidden = number != 0 || parameter.is_none(),
-            "plain" => state.hidden = false,
+            "v" => state.hidden = parameter != Some(0),
+            "deleted" => state.deleted = parameter != Some(0),
+            "plain" => {
+                state.hidden = false;
+                state.deleted = false;
+            }
             "s" => {
                 self.style = number;
                 if state.destination == Destination::Body {
@@ -509,6 +521,12 @@ mod tests {
         let list =
             b"{\\rtf1{\\pntext\\f0 1.\\tab}{\\*\\pn\\pnlvlbody\\pnstart1\\pndec{\\pntxtb (}{\\pntxta.}}First\\par}";
         assert_eq!(markdown(list), "1. First\n");
+    }
+
+    #[test]
+    fn hidden_and_deleted_text_is_left_out() {
+        let source = b"{\\rtf1 The price is {\\deleted\\revauthdel1 100}{\\revised 200} euros{\\v  for now}.\\deleted  Or\\deleted0  And\\deleted  so\\plain  on.\\par}";
+        assert_eq!(markdown(source), "The price is 200 euros. And on.\n");
     }
 
     #[test]
