@@ -200,7 +200,7 @@ impl<'a> Content<'a> {
             "draw:page" => {
                 self.slides += 1;
                 self.slide_heading = Some(self.blocks.len());
-                self.blocks.push(Block::Heading { level: 2, text: format!("Slide {}", self.slides) });
+                self.blocks.push(self.untitled_slide());
             }
             "draw:frame" => {
                 let class = xml::attribute(element, "presentation:class");
@@ -235,8 +235,8 @@ impl<'a> Content<'a> {
                 self.blocks.pop();
             }
             "draw:page" => {
-                // A slide without text gets no heading.
-                if self.slide_heading.is_some_and(|at| at + 1 == self.blocks.len()) {
+                // A slide without a title and text gets no heading.
+                if self.blocks.last() == Some(&self.untitled_slide()) {
                     self.blocks.pop();
                 }
                 self.slide_heading = None;
@@ -357,6 +357,11 @@ impl<'a> Content<'a> {
             }
         };
         self.blocks.push(block);
+    }
+
+    /// Returns the heading of the current slide before its title is known.
+    fn untitled_slide(&self) -> Block {
+        Block::Heading { level: 2, text: format!("Slide {}", self.slides) }
     }
 
     /// Returns the name of a spreadsheet's sheet. Text documents number their tables and do not name them for readers.

@@ -30,10 +30,12 @@ fn slides_and_sheets_have_headings() {
             r#"<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>{title}</text:p></draw:text-box></draw:frame><draw:frame><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame></draw:page>"#
         )
     };
-    let slides =
-        opendocument("presentation", "", &[slide("Goals", "Less noise"), slide("Costs", "Three million")].concat());
-    let read_slides = read("talk.odp", &slides).expect("slides");
-    assert_eq!(read_slides.markdown, "## Slide 1: Goals\n\nLess noise\n\n## Slide 2: Costs\n\nThree million\n");
+    let slides = [slide("Goals", "Less noise"), slide("Part two", ""), slide("", ""), slide("Costs", "Three million")];
+    let read_slides = read("talk.odp", &opendocument("presentation", "", &slides.concat())).expect("slides");
+    assert_eq!(
+        read_slides.markdown,
+        "## Slide 1: Goals\n\nLess noise\n\n## Slide 2: Part two\n\n## Slide 4: Costs\n\nThree million\n"
+    );
 
     let sheet = r#"<table:table table:name="Prices"><table:table-row><table:table-cell><text:p>Item</text:p></table:table-cell><table:table-cell office:value="7"><text:p>7 EUR</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row><table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>"#;
     let read_sheet = read("prices.ods", &opendocument("spreadsheet", "", sheet)).expect("a sheet");
