@@ -24,6 +24,30 @@ fn open_text_document_keeps_structure() {
 }
 
 #[test]
+fn emphasis_is_marked_once() {
+    let styles = ["B", "C"].map(|name| {
+        format!(r#"<style:style style:name="{name}"><style:text-properties fo:font-weight="bold"/></style:style>"#)
+    });
+    let italic = r#"<style:style style:name="I"><style:text-properties fo:font-style="italic"/></style:style>"#;
+    let span = |style: &str, text: &str| format!(r#"<text:span text:style-name="{style}">{text}</text:span>"#);
+    for (text, markdown) in [
+        (span("B", "split ") + &span("C", "word"), "**split** **word**"),
+        (span("B", "split") + &span("B", "") + &span("C", " word") + &span("I", "!"), "**split word***!*"),
+        (span("I", "a") + &span("I", "b"), "*ab*"),
+        (span("B", &span("C", "twice")), "**twice**"),
+        (span("B", &span("I", "both")), "***both***"),
+        // Asterisks of the text stay.
+        ("Password: ****".to_owned(), "Password: ****"),
+        (span("B", "note**") + &span("B", "**"), "**note******"),
+        ("x**".to_owned() + &span("B", "y"), "x****y**"),
+    ] {
+        let body = format!("<text:p>{text}</text:p>");
+        let file = opendocument("text", &(styles.concat() + italic), &body);
+        assert_eq!(read("a.odt", &file).expect("a document").markdown, format!("{markdown}\n"));
+    }
+}
+
+#[test]
 fn slides_and_sheets_have_headings() {
     let slide = |title: &str, text: &str| {
         format!(
