@@ -41,16 +41,8 @@ fn members(kind: FileKind) -> &'static [FileKind] {
 fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
     use FileKind::*;
     let head = &bytes[..bytes.len().min(HEAD)];
-    let holds = |needle: &[u8]| head.windows(needle.len()).any(|window| window == needle);
     if magic::is_zip(bytes) {
-        for kind in [Odt, Odp, Ods] {
-            // Stored uncompressed as the first part (ODF 1.3 part 2, 3.3).
-            if holds(&[b"mimetype", kind.media_type().as_bytes()].concat()) {
-                return Some(kind);
-            }
-        }
-        let parts: [(FileKind, &[u8]); 3] = [(Docx, b"word/"), (Xlsx, b"xl/"), (Pptx, b"ppt/")];
-        return parts.into_iter().find(|(_, folder)| names_part(head, folder)).map(|(kind, _)| kind);
+        return part_names(head).next().and_then(open_document).or_else(|| part_names(head).find_map(office_open));
     }
     if magic::is_compound_file(bytes) {
         return match named {
@@ -81,12 +73,25 @@ fn found(named: FileKind, bytes: &[u8]) -> Option<FileKind> {
     (named == Xls && head.contains(&b'\t') && !start.starts_with(b"<")).then_some(Tsv)
 }
 
-/// Checks if a local file header (30 bytes, then the name) in `head` names a part in `folder`.
-fn names_part(head: &[u8], folder: &[u8]) -> bool {
-    head.windows(4)
-        .enumerate()
-        .filter(|(_, window)| *window == b"PK\x03\x04")
-        .any(|(at, _)| head.get(at + 30..).is_some_and(|name| name.starts_with(folder)))
+/// Returns `head` from the name of each part on: a local file header has 30 bytes before it. Parts of an archive that is
+/// embedded uncompressed are included, and follow the header of the part that contains it.
+fn part_names(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    head.windows(4).enumerate().filter(|(_, window)| *window == b"PK\x03\x04").filter_map(|(at, _)| head.get(at + 30..))
+}
+
+/// Returns the type of an OpenDocument file, which its first part states uncompressed (ODF 1.3 part 2, 3.3).
+fn open_document(first_part: &[u8]) -> Option<FileKind> {
+    let stated = first_part.strip_prefix(b"mimetype")?;
+    [FileKind::Odt, FileKind::Odp, FileKind::Ods]
+        .into_iter()
+        .find(|kind| stated.starts_with(kind.media_type().as_bytes()))
+}
+
+/// Returns the type of an Office Open XML file by the folder of one of its parts.
+fn office_open(part: &[u8]) -> Option<FileKind> {
+    let folders: [(FileKind, &[u8]); 3] =
+        [(FileKind::Docx, b"word/"), (FileKind::Xlsx, b"xl/"), (FileKind::Pptx, b"ppt/")];
+    folders.into_iter().find(|(_, folder)| part.starts_with(folder)).map(|(kind, _)| kind)
 }
 
 #[cfg(test)]
@@ -110,5 +115,22 @@ mod tests {
             assert_eq!(actual_kind(named, &bytes).ok(), Some(actual), "{named:?}");
         }
         assert!(actual_kind(FileKind::Doc, &zip_part("xl/workbook.xml")).is_err());
+    }
+
+    #[test]
+    fn embedded_archives_do_not_decide_kind() {
+        let part = |name: &str, content: &[u8]| [b"PK\x03\x04".as_slice(), &[0; 26], name.as_bytes(), content].concat();
+        let workbook = part("xl/workbook.xml", b"");
+        let text = part("mimetype", FileKind::Odt.media_type().as_bytes());
+        for (named, outer, inner, actual) in [
+            (FileKind::Pptx, "ppt/embeddings/Book.xlsx", &workbook, FileKind::Pptx),
+            (FileKind::Ppt, "ppt/embeddings/Book.xlsx", &workbook, FileKind::Pptx),
+            (FileKind::Xlsx, "xl/embeddings/Letter.docx", &part("word/document.xml", b""), FileKind::Xlsx),
+            (FileKind::Pptx, "ppt/embeddings/Letter.odt", &text, FileKind::Pptx),
+        ] {
+            let bytes = [part("[Content_Types].xml", b"<Types/>"), part(outer, inner)].concat();
+            assert_eq!(actual_kind(named, &bytes).ok(), Some(actual), "{named:?}");
+        }
+        assert!(actual_kind(FileKind::Pptx, &text).is_err());
     }
 }

@@ -38,8 +38,19 @@ struct Paragraph {
     /// Heading level; `None` for a paragraph.
     level: Option<u8>,
     text: String,
-    /// Closing text of each open span: `**`, `*`, `***`, a link target, or nothing.
-    open: Vec<String>,
+    open: Vec<Span>,
+    /// Span that was closed last, and the length of the text with its closing marker.
+    closed: Option<(Span, usize)>,
+}
+
+/// Emphasized text, a link, or text without a marker.
+struct Span {
+    /// Offset in the paragraph's text after the opening marker.
+    start: usize,
+    /// `**`, `*`, `***`, `[`, or nothing.
+    mark: &'static str,
+    /// Closing marker: that of the emphasis, a link target, or nothing.
+    close: String,
 }
 
 /// Open list.
@@ -148,7 +159,8 @@ impl<'a> Content<'a> {
             "text:p" | "text:h" => self.start_paragraph(element, name.as_ref() == "text:h"),
             "text:span" => {
                 let style = xml::attribute(element, "text:style-name").unwrap_or_default();
-                let mark = match self.styles.emphasis(&style) {
+                let (bold, italic) = self.styles.emphasis(&style);
+                let mark = match (bold && !self.is_marked("**"), italic && !self.is_marked("*")) {
                     (true, true) => "***",
                     (true, false) => "**",
                     (false, true) => "*",
@@ -200,7 +212,7 @@ impl<'a> Content<'a> {
             "draw:page" => {
                 self.slides += 1;
                 self.slide_heading = Some(self.blocks.len());
-                self.blocks.push(Block::Heading { level: 2, text: format!("Slide {}", self.slides) });
+                self.blocks.push(self.untitled_slide());
             }
             "draw:frame" => {
                 let class = xml::attribute(element, "presentation:class");
@@ -235,8 +247,8 @@ impl<'a> Content<'a> {
                 self.blocks.pop();
             }
             "draw:page" => {
-                // A slide without text gets no heading.
-                if self.slide_heading.is_some_and(|at| at + 1 == self.blocks.len()) {
+                // A slide without a title and text gets no heading.
+                if self.blocks.last() == Some(&self.untitled_slide()) {
                     self.blocks.pop();
                 }
                 self.slide_heading = None;
@@ -253,7 +265,7 @@ impl<'a> Content<'a> {
         } else {
             self.styles.heading_level(&style).map(|level| level.clamp(1, 6))
         };
-        self.paragraphs.push(Paragraph { level, text: String::new(), open: Vec::new() });
+        self.paragraphs.push(Paragraph { level, text: String::new(), open: Vec::new(), closed: None });
     }
 
     /// Appends text with white space collapsed to single spaces (ODF 1.3 part 3, 6.1.2).
@@ -276,41 +288,47 @@ impl<'a> Content<'a> {
         }
     }
 
-    fn open(&mut self, mark: &str, close: String) {
-        if let Some(paragraph) = self.paragraphs.last_mut() {
-            // Bold inside a heading is redundant.
-            let plain = paragraph.level.is_some() && mark.starts_with('*');
-            paragraph.text.push_str(if plain { "" } else { mark });
-            paragraph.open.push(if plain { String::new() } else { close });
+    /// Returns true if an open span has the emphasis already. Emphasis inside a heading is redundant, too.
+    fn is_marked(&self, mark: &str) -> bool {
+        self.paragraphs.last().is_some_and(|paragraph| {
+            paragraph.level.is_some() || paragraph.open.iter().any(|span| span.mark == mark || span.mark == "***")
+        })
+    }
+
+    /// Opens a span, or the one before it again if nothing but their markers is between them: programs split a bold phrase
+    /// wherever another property changes.
+    fn open(&mut self, mark: &'static str, close: String) {
+        let Some(Paragraph { text, open, closed, .. }) = self.paragraphs.last_mut() else { return };
+        if let Some((span, _)) = closed.take_if(|(span, end)| *end == text.len() && span.close == close) {
+            text.truncate(text.len() - close.len());
+            open.push(span);
+            return;
         }
+        text.push_str(mark);
+        open.push(Span { start: text.len(), mark, close });
     }
 
     /// Closes the innermost span or link and removes empty spans. White space before the closing marker moves behind
     /// it, because a marker after a space closes nothing.
     fn close(&mut self) {
-        let Some(paragraph) = self.paragraphs.last_mut() else { return };
-        let Some(close) = paragraph.open.pop().filter(|close| !close.is_empty()) else { return };
-        let start = if close.starts_with(']') { "[" } else { close.as_str() };
-        let text = &mut paragraph.text;
-        let trimmed = text.trim_end().len();
-        if text[..trimmed].ends_with(start) {
-            let space = text.split_off(trimmed);
-            text.truncate(trimmed - start.len());
-            text.push_str(&space);
-            return;
+        let Some(Paragraph { text, open, closed, .. }) = self.paragraphs.last_mut() else { return };
+        let Some(span) = open.pop().filter(|span| !span.close.is_empty()) else { return };
+        let space = text.split_off(text.trim_end().len());
+        if text.len() == span.start {
+            text.truncate(span.start - span.mark.len());
+        } else {
+            text.push_str(&span.close);
+            *closed = Some((span, text.len()));
         }
-        let space = text.split_off(trimmed);
-        // Merges two adjacent bold runs.
-        text.push_str(&close);
         text.push_str(&space);
     }
 
     /// Adds a finished paragraph to its note, cell, list item or slide, or to the blocks.
     fn place(&mut self, mut paragraph: Paragraph) {
-        while let Some(close) = paragraph.open.pop() {
-            paragraph.text.push_str(&close);
+        while let Some(span) = paragraph.open.pop() {
+            paragraph.text.push_str(&span.close);
         }
-        let text = paragraph.text.replace("****", "").trim().to_owned();
+        let text = paragraph.text.trim().to_owned();
         if text.is_empty() {
             return;
         }
@@ -357,6 +375,11 @@ impl<'a> Content<'a> {
             }
         };
         self.blocks.push(block);
+    }
+
+    /// Returns the heading of the current slide before its title is known.
+    fn untitled_slide(&self) -> Block {
+        Block::Heading { level: 2, text: format!("Slide {}", self.slides) }
     }
 
     /// Returns the name of a spreadsheet's sheet. Text documents number their tables and do not name them for readers.

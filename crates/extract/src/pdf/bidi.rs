@@ -11,7 +11,16 @@ use super::glyph::Glyph;
 enum Direction {
     Left,
     Right,
+    /// Its digits read left to right in every script; several numbers follow each other in the direction of the line.
+    Number,
     Neutral,
+}
+
+impl Direction {
+    /// Returns the direction in which the characters themselves read.
+    fn of_characters(self) -> Self {
+        if self == Self::Number { Self::Left } else { self }
+    }
 }
 
 pub(super) fn is_right_to_left(c: char) -> bool {
@@ -19,9 +28,8 @@ pub(super) fn is_right_to_left(c: char) -> bool {
 }
 
 fn direction(c: char) -> Direction {
-    // Digits read left to right in every script.
     if c.is_numeric() {
-        Direction::Left
+        Direction::Number
     } else if is_right_to_left(c) {
         Direction::Right
     } else if c.is_alphanumeric() {
@@ -55,9 +63,55 @@ pub(super) fn logical(run: Vec<Glyph>) -> String {
     text
 }
 
-/// Splits glyphs into runs of one direction. Neutral glyphs join their neighbours if both agree, otherwise the line.
+/// Extends numbers by the separators and signs that belong to them, as rules W4 and W5 of UAX #9 do, and makes those that
+/// follow a Latin letter part of its words (W7).
+fn join_numbers(glyphs: &[Glyph], resolved: &mut [Direction], base: Direction) {
+    // Numbers after an Arabic letter take no signs (W2).
+    let arabic = glyphs.iter().any(|glyph| is_arabic_letter(glyph.char));
+    let separates = |c| matches!(c, ',' | '.' | ':' | '/' | '\u{a0}') || (!arabic && matches!(c, '+' | '-' | '−'));
+    for at in 1..resolved.len().saturating_sub(1) {
+        let between = resolved[at - 1] == Direction::Number && resolved[at + 1] == Direction::Number;
+        if between && separates(glyphs[at].char) {
+            resolved[at] = Direction::Number;
+        }
+    }
+    if !arabic {
+        for at in 1..resolved.len() {
+            if is_sign(glyphs[at].char) && resolved[at - 1] == Direction::Number {
+                resolved[at] = Direction::Number;
+            }
+        }
+        for at in (1..resolved.len()).rev() {
+            if is_sign(glyphs[at - 1].char) && resolved[at] == Direction::Number {
+                resolved[at - 1] = Direction::Number;
+            }
+        }
+    }
+    let mut letters = base;
+    for glyph in resolved {
+        match *glyph {
+            Direction::Left | Direction::Right if base == Direction::Right => letters = *glyph,
+            Direction::Number if letters == Direction::Left => *glyph = Direction::Left,
+            _ => {}
+        }
+    }
+}
+
+fn is_arabic_letter(c: char) -> bool {
+    c.is_alphabetic()
+        && matches!(c, '\u{600}'..='\u{7bf}' | '\u{860}'..='\u{8ff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}')
+}
+
+/// Checks for a sign of class ET, such as a percent or currency sign.
+fn is_sign(c: char) -> bool {
+    matches!(c, '#' | '$' | '%' | '¢'..='¥' | '°' | '±' | '‰' | '′' | '″' | '\u{20a0}'..='\u{20cf}')
+}
+
+/// Splits glyphs into runs of one direction. Neutral glyphs join their neighbours if both agree, otherwise the line. Those
+/// between two numbers join the line too (N1).
 fn runs(glyphs: &[Glyph], base: Direction) -> Vec<(Direction, &[Glyph])> {
     let mut resolved: Vec<Direction> = glyphs.iter().map(|glyph| direction(glyph.char)).collect();
+    join_numbers(glyphs, &mut resolved, base);
     let mut at = 0;
     while at < resolved.len() {
         if resolved[at] != Direction::Neutral {
@@ -68,9 +122,12 @@ fn runs(glyphs: &[Glyph], base: Direction) -> Vec<(Direction, &[Glyph])> {
             resolved[at..].iter().position(|other| *other != Direction::Neutral).map_or(resolved.len(), |n| at + n);
         let before = if at > 0 { resolved[at - 1] } else { base };
         let after = resolved.get(end).copied().unwrap_or(base);
-        resolved[at..end].fill(if before == after { before } else { base });
+        let numbers = before == Direction::Number && after == Direction::Number;
+        let agreed = before.of_characters() == after.of_characters() && !numbers;
+        resolved[at..end].fill(if agreed { before.of_characters() } else { base });
         at = end;
     }
+    let resolved: Vec<Direction> = resolved.into_iter().map(Direction::of_characters).collect();
     let mut runs = Vec::new();
     let mut start = 0;
     for at in 1..=resolved.len() {
@@ -153,6 +210,19 @@ mod tests {
         assert_eq!(read("(ב) Python 123 דחא םולש"), "שלום אחד Python 123 (ב)");
         assert_eq!(read("see םולש here now"), "see שלום here now");
         assert_eq!(read("plain (text)"), "plain (text)");
+    }
+
+    #[test]
+    fn signs_stay_with_their_number_and_numbers_follow_the_line() {
+        assert_eq!(read("הנשב 50% לש היילע"), "עלייה של 50% בשנה");
+        assert_eq!(read("דומעל ₪1,200.50 וא"), "או ₪1,200.50 לעמוד");
+        assert_eq!(read("17:00 - 9:00 תועש"), "שעות 9:00 - 17:00");
+        assert_eq!(read("2024–2020 (7) 03-1234567 ןופלט"), "טלפון 03-1234567 (7) 2020–2024");
+        // Numbers after a Latin letter are part of its words.
+        assert_eq!(read("Python 3 - 4 םולש דחא"), "אחד שלום Python 3 - 4");
+        // Numbers after an Arabic letter take no signs.
+        assert_eq!(read("ماع يف %50 ةبسنب"), "بنسبة 50% في عام");
+        assert_eq!(read("2021-2020 نم 9:30"), "9:30 من 2020-2021");
     }
 
     #[test]

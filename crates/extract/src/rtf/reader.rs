@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 5_000;
 
 /// Groups that are not part of the document's text. Groups that begin with `\*` are skipped too, except
 /// [`READ_DESTINATIONS`].
-const SKIPPED: [&str; 32] = [
+const SKIPPED: [&str; 36] = [
     "colortbl",
     "pict",
     "object",
@@ -29,6 +29,7 @@ const SKIPPED: [&str; 32] = [
     "xmlnstbl",
     "latentstyles",
     "fldinst",
+    "footnote",
     "annotation",
     "atnid",
     "atnauthor",
@@ -47,8 +48,11 @@ const SKIPPED: [&str; 32] = [
     "footerl",
     "footerr",
     "footerf",
+    "sp",
+    "pntxta",
+    "pntxtb",
 ];
-const READ_DESTINATIONS: [&str; 5] = ["fldinst", "pn", "pntext", "shpinst", "shptxt"];
+const READ_DESTINATIONS: [&str; 6] = ["fldinst", "footnote", "pn", "pntext", "shpinst", "shptxt"];
 
 /// Use of a group's text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +71,8 @@ enum Destination {
     Marker,
     /// Field instruction, such as `HYPERLINK "..."`.
     Instruction,
+    /// Footnote or endnote, which stands in the middle of the paragraph that it belongs to.
+    Note,
 }
 
 /// State that lasts until the group ends.
@@ -77,8 +83,16 @@ struct State {
     /// Number of fallback bytes to skip after each `\u` character.
     unicode_skip: usize,
     hidden: bool,
+    /// Set for text whose deletion is tracked as a change.
+    deleted: bool,
     /// Offset in the paragraph's text where the result of a `\field` starts.
     field_start: Option<usize>,
+}
+
+impl State {
+    fn is_shown(&self) -> bool {
+        !self.hidden && !self.deleted
+    }
 }
 
 #[derive(Default)]
@@ -125,6 +139,7 @@ struct Reader {
     created: [i32; 6],
     /// Target of the open hyperlink field.
     link: Option<String>,
+    notes: Vec<String>,
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
@@ -144,9 +159,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
         font: 0,
         created: [0, 1, 1, 0, 0, 0],
         link: None,
+        notes: Vec::new(),
     };
-    let mut state =
-        State { destination: Destination::Body, font: 0, unicode_skip: 1, hidden: false, field_start: None };
+    let mut state = State {
+        destination: Destination::Body,
+        font: 0,
+        unicode_skip: 1,
+        hidden: false,
+        deleted: false,
+        field_start: None,
+    };
     let mut stack: Vec<State> = Vec::new();
     let mut ignorable = false;
     for token in Tokens::new(bytes) {
@@ -192,6 +214,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
     reader.flush(&state);
     reader.end_paragraph();
     reader.end_table();
+    for (number, note) in (1..).zip(&reader.notes) {
+        reader.document.blocks.push(Block::Paragraph(format!("[^{number}]: {note}")));
+    }
     Ok(reader.document)
 }
 
@@ -218,7 +243,7 @@ impl Reader {
     fn push(&mut self, text: &str, state: &State) {
         match state.destination {
             Destination::Skipped | Destination::Info => {}
-            Destination::Body if state.hidden => {}
+            Destination::Body | Destination::Note if !state.is_shown() => {}
             Destination::Body => self.paragraph.text.push_str(text),
             Destination::Marker => self.paragraph.marker.push_str(text),
             _ => self.destination_text.push_str(text),
@@ -259,8 +284,12 @@ impl Reader {
             "cpg" if state.destination == Destination::Fonts => {
                 self.fonts.insert(self.font, charset::of_code_page(number));
             }
-            "v" => state.hidden = number != 0 || parameter.is_none(),
-            "plain" => state.hidden = false,
+            "v" => state.hidden = parameter != Some(0),
+            "deleted" => state.deleted = parameter != Some(0),
+            "plain" => {
+                state.hidden = false;
+                state.deleted = false;
+            }
             "s" => {
                 self.style = number;
                 if state.destination == Destination::Body {
@@ -295,8 +324,11 @@ impl Reader {
             "subject" if state.destination == Destination::Info => state.destination = Destination::Subject,
             "author" if state.destination == Destination::Info => state.destination = Destination::Author,
             "creatim" if state.destination == Destination::Info => state.destination = Destination::Created,
-            "listtext" | "pntext" => state.destination = Destination::Marker,
+            "listtext" | "pntext" if state.destination == Destination::Body => state.destination = Destination::Marker,
             "fldinst" if state.destination == Destination::Body => state.destination = Destination::Instruction,
+            "footnote" if state.destination == Destination::Body && state.is_shown() => {
+                state.destination = Destination::Note
+            }
             "fldrslt" if self.link.is_some() => state.field_start = Some(self.paragraph.text.len()),
             _ if SKIPPED.contains(&name) => state.destination = Destination::Skipped,
             _ => {}
@@ -393,6 +425,13 @@ impl Reader {
             Destination::Instruction if ends => {
                 let instruction = std::mem::take(&mut self.destination_text);
                 self.link = hyperlink(&instruction);
+            }
+            Destination::Note if ends => {
+                let note = std::mem::take(&mut self.destination_text);
+                if !note.trim().is_empty() {
+                    self.notes.push(note.trim().to_owned());
+                    self.paragraph.text.push_str(&format!("[^{}]", self.notes.len()));
+                }
             }
             _ => {}
         }
@@ -500,9 +539,36 @@ mod tests {
     }
 
     #[test]
+    fn properties_of_shapes_and_lists_are_not_text() {
+        let shape = b"{\\rtf1 Before {\\shp{\\*\\shpinst\\shpleft0{\\sp{\\sn shapeType}{\\sv 202}}{\\sp{\\sn fFlipH}{\\sv 0}}{\\shptxt\\pard Box\\par}}} after\\par}";
+        assert_eq!(markdown(shape), "Before Box\n\nafter\n");
+        let list =
+            b"{\\rtf1{\\pntext\\f0 1.\\tab}{\\*\\pn\\pnlvlbody\\pnstart1\\pndec{\\pntxtb (}{\\pntxta.}}First\\par}";
+        assert_eq!(markdown(list), "1. First\n");
+    }
+
+    #[test]
+    fn hidden_and_deleted_text_is_left_out() {
+        let source = b"{\\rtf1 The price is {\\deleted\\revauthdel1 100}{\\revised 200} euros{\\v  for now}.\\deleted  Or\\deleted0  And\\deleted  so\\plain  on.\\par}";
+        assert_eq!(markdown(source), "The price is 200 euros. And on.\n");
+    }
+
+    #[test]
     fn tables_keep_rows_and_cells() {
         let source = b"{\\rtf1 before\\par\\trowd\\pard\\intbl a\\cell b\\par c\\cell\\row\\trowd\\pard\\intbl d\\cell e\\cell\\row\\pard after\\par}";
         assert_eq!(markdown(source), "before\n\n| a | b<br>c |\n| --- | --- |\n| d | e |\n\nafter\n");
+    }
+
+    #[test]
+    fn notes_follow_the_document() {
+        let sentence = b"{\\rtf1 Revenue fell by 5{\\super\\chftn{\\footnote\\pard\\plain{\\super\\chftn}12 percent\\par before tax.}} in 2023{\\deleted\\chftn{\\footnote\\plain Old.}}\\par}";
+        assert_eq!(markdown(sentence), "Revenue fell by 5[^1] in 2023\n\n[^1]: 12 percent before tax.\n");
+        // The paragraph keeps its properties, also around a note of LibreOffice.
+        let structure = b"{\\rtf1\\pard\\outlinelevel0 Results{\\*\\footnote\\pard\\plain{\\listtext a.\\tab}Audited.} of 2023\\par\\trowd\\pard\\intbl a{\\footnote\\pard\\plain In EUR.}\\cell b\\cell\\row\\pard{\\listtext 1.\\tab}one{\\footnote\\pard\\plain Or two.}\\par}";
+        assert_eq!(
+            markdown(structure),
+            "# Results[^1] of 2023\n\n| a[^2] | b |\n| --- | --- |\n\n1. one[^3]\n\n[^1]: a.\tAudited.\n\n[^2]: In EUR.\n\n[^3]: Or two.\n"
+        );
     }
 
     #[test]

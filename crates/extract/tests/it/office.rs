@@ -24,16 +24,42 @@ fn open_text_document_keeps_structure() {
 }
 
 #[test]
+fn emphasis_is_marked_once() {
+    let styles = ["B", "C"].map(|name| {
+        format!(r#"<style:style style:name="{name}"><style:text-properties fo:font-weight="bold"/></style:style>"#)
+    });
+    let italic = r#"<style:style style:name="I"><style:text-properties fo:font-style="italic"/></style:style>"#;
+    let span = |style: &str, text: &str| format!(r#"<text:span text:style-name="{style}">{text}</text:span>"#);
+    for (text, markdown) in [
+        (span("B", "split ") + &span("C", "word"), "**split** **word**"),
+        (span("B", "split") + &span("B", "") + &span("C", " word") + &span("I", "!"), "**split word***!*"),
+        (span("I", "a") + &span("I", "b"), "*ab*"),
+        (span("B", &span("C", "twice")), "**twice**"),
+        (span("B", &span("I", "both")), "***both***"),
+        // Asterisks of the text stay.
+        ("Password: ****".to_owned(), "Password: ****"),
+        (span("B", "note**") + &span("B", "**"), "**note******"),
+        ("x**".to_owned() + &span("B", "y"), "x****y**"),
+    ] {
+        let body = format!("<text:p>{text}</text:p>");
+        let file = opendocument("text", &(styles.concat() + italic), &body);
+        assert_eq!(read("a.odt", &file).expect("a document").markdown, format!("{markdown}\n"));
+    }
+}
+
+#[test]
 fn slides_and_sheets_have_headings() {
     let slide = |title: &str, text: &str| {
         format!(
             r#"<draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>{title}</text:p></draw:text-box></draw:frame><draw:frame><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:frame></draw:page>"#
         )
     };
-    let slides =
-        opendocument("presentation", "", &[slide("Goals", "Less noise"), slide("Costs", "Three million")].concat());
-    let read_slides = read("talk.odp", &slides).expect("slides");
-    assert_eq!(read_slides.markdown, "## Slide 1: Goals\n\nLess noise\n\n## Slide 2: Costs\n\nThree million\n");
+    let slides = [slide("Goals", "Less noise"), slide("Part two", ""), slide("", ""), slide("Costs", "Three million")];
+    let read_slides = read("talk.odp", &opendocument("presentation", "", &slides.concat())).expect("slides");
+    assert_eq!(
+        read_slides.markdown,
+        "## Slide 1: Goals\n\nLess noise\n\n## Slide 2: Part two\n\n## Slide 4: Costs\n\nThree million\n"
+    );
 
     let sheet = r#"<table:table table:name="Prices"><table:table-row><table:table-cell><text:p>Item</text:p></table:table-cell><table:table-cell office:value="7"><text:p>7 EUR</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row><table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>"#;
     let read_sheet = read("prices.ods", &opendocument("spreadsheet", "", sheet)).expect("a sheet");

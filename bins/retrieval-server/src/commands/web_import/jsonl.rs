@@ -83,29 +83,34 @@ impl Line {
     fn into_page(self) -> Result<RawPage, String> {
         let published_at = self.published_at.as_deref().map(parse_time).transpose()?;
         let mut extent = Extent::Whole;
+        // Exports of other tools have all fields, and leave empty what they do not know.
+        let [markdown, text, html, description] = [self.markdown, self.text, self.html, self.description]
+            .map(|field| field.filter(|text| !text.trim().is_empty()));
         // Only the kind of the content says if its marks are markup.
-        let (content, kind) = match (self.markdown, self.text) {
+        let (content, kind) = match (markdown, text) {
             (Some(markdown), _) => (Some(markdown), Some(FileKind::Md)),
             (None, Some(text)) => (Some(text), Some(FileKind::Txt)),
             (None, None) => (None, None),
         };
-        let (markdown, document) = match (content, self.html, self.description.as_deref()) {
+        let (markdown, document) = match (content, html, description.as_deref()) {
             (Some(content), _, _) => (content, None),
             (None, Some(html), _) => {
                 (String::new(), Some(Document { kind: FileKind::Html, bytes: html.into_bytes(), charset: None }))
             }
             // A result of another search engine: the text is fetched on the first read.
-            (None, None, Some(snippet)) if !snippet.trim().is_empty() => {
+            (None, None, Some(snippet)) => {
                 extent = Extent::Snippet;
                 (snippet.to_owned(), None)
             }
-            (None, None, _) => return Err("one of `text`, `markdown`, `html` or `description` is required".to_owned()),
+            (None, None, None) => {
+                return Err("one of `text`, `markdown`, `html` or `description` is required".to_owned());
+            }
         };
         let page = WebPage {
             url: self.url,
             title: self.title,
             markdown,
-            description: self.description,
+            description,
             published_at,
             language: self.language,
             country: self.country,
@@ -126,4 +131,23 @@ fn parse_time(text: &str) -> Result<Timestamp, String> {
     Date::parse(text, format_description!("[year]-[month]-[day]"))
         .map(|date| from_date_time(date.midnight().assume_utc()))
         .map_err(|_| format!("published_at: `{text}` is neither an RFC 3339 time nor a date"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_texts_hide_no_content() {
+        let page = |fields: &str| {
+            let line: Line = serde_json::from_str(&format!(r#"{{"url":"https://e.com/a",{fields}}}"#)).expect("a line");
+            line.into_page()
+        };
+        let from_html = page(r#""markdown":"","text":" \n","html":"<p>Real text</p>""#).expect("a page");
+        let document = from_html.document.expect("a document");
+        assert_eq!((document.kind, document.bytes.as_slice()), (FileKind::Html, b"<p>Real text</p>".as_slice()));
+        let from_text = page(r#""markdown":"","text":"Real text""#).expect("a page").page;
+        assert_eq!((from_text.markdown.as_str(), from_text.mime.as_deref()), ("Real text", Some("text/plain")));
+        assert!(page(r#""markdown":"","html":" ","description":"""#).is_err());
+    }
 }
