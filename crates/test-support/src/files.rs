@@ -46,7 +46,8 @@ impl TestApp {
         self.put_object(tenant, name, body).await;
     }
 
-    async fn put_object(&self, tenant: &Tenant, name: &str, body: &str) {
+    /// Stores the object of a file, as an upload through its URL does.
+    pub async fn put_object(&self, tenant: &Tenant, name: &str, body: &str) {
         self.blobs.inner.put(&objects::key(tenant.organization_id, name), body.to_owned().into()).await.unwrap();
     }
 

@@ -1,5 +1,6 @@
 //! Comparison of quotes with the content of one capture.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use docstore::{LoadedPart, PartMap};
@@ -7,9 +8,9 @@ use model::{CaptureId, OrganizationId};
 use retrieval_core::quotes::{self, Comparison, Piece, Quote};
 
 use super::{Citation, Source, parts};
-use crate::App;
 use crate::content_budget::steps;
 use crate::error::Result;
+use crate::{App, Error};
 
 /// Divided content of a capture.
 struct Divided<'a> {
@@ -18,8 +19,15 @@ struct Divided<'a> {
     language: Option<&'a str>,
 }
 
+/// Comparison of a quote with some parts of a long content.
+struct Compared {
+    comparison: Comparison,
+    /// Parts that may have the quote, unless all of them were compared or one has it.
+    may_have: Vec<usize>,
+}
+
 impl App {
-    /// Compares quotes with a capture. Of a content that is too long to be read whole, it reads the parts where each quote may be.
+    /// Compares quotes with a capture. Of a content that is too long to be read at once, it reads the parts where each quote may be.
     pub(super) async fn compare(
         &self,
         organization_id: OrganizationId,
@@ -30,51 +38,95 @@ impl App {
         let capture = stored.capture;
         let Some(map) = &capture.parts else {
             let pieces = vec![Piece { text: capture.content, char_start: 0 }];
-            return self.compare_with(organization_id, pieces, citations).await;
+            return self.compare_with(organization_id, pieces, citations, quotes::compare).await;
         };
         let divided = Divided { capture_id: capture.capture_id, map, language: language.as_deref() };
         if map.end().byte <= self.options.read_limits.selection_bytes {
             let all: Vec<usize> = (0..map.count()).collect();
-            return self.compare_with_parts(organization_id, &divided, &all, citations).await;
+            return self.compare_with_parts(organization_id, &divided, &all, citations, quotes::compare).await;
         }
         let mut comparisons = Vec::with_capacity(citations.len());
-        for citation in citations {
-            comparisons.push(self.compare_long(organization_id, &divided, citation).await?);
+        let (mut unread, mut open) = (BTreeSet::new(), Vec::new());
+        for (index, citation) in citations.into_iter().enumerate() {
+            let Compared { comparison, may_have } =
+                self.compare_long(organization_id, &divided, citation.clone()).await?;
+            comparisons.push(comparison);
+            if !may_have.is_empty() {
+                unread.extend(may_have);
+                open.push((index, citation));
+            }
         }
+        self.locate(organization_id, &divided, unread, open, &mut comparisons).await?;
         Ok(comparisons)
     }
 
-    /// Compares a quote with a long content: first at its presumed place, then in the parts that have its words.
+    /// Looks for quotes in further parts, in order, and replaces the comparisons of those that are there. One pass in steps of the limit
+    /// serves all quotes: at worst it reads the content once.
+    async fn locate(
+        &self,
+        organization_id: OrganizationId,
+        divided: &Divided<'_>,
+        parts: BTreeSet<usize>,
+        mut open: Vec<(usize, Citation)>,
+        comparisons: &mut [Comparison],
+    ) -> Result<()> {
+        for step in parts::steps(parts, divided.map, self.options.read_limits.selection_bytes) {
+            if open.is_empty() {
+                break;
+            }
+            let citations = open.iter().map(|(_, citation)| citation.clone()).collect();
+            let located = self.compare_with_parts(organization_id, divided, &step, citations, quotes::locate).await?;
+            let mut located = located.into_iter();
+            open.retain(|(index, _)| match located.next().flatten() {
+                Some(comparison) => {
+                    comparisons[*index] = comparison;
+                    false
+                }
+                None => true,
+            });
+        }
+        Ok(())
+    }
+
+    /// Compares a quote with a long content: first at its presumed place, then in the parts that have its words, within the limit.
     async fn compare_long(
         &self,
         organization_id: OrganizationId,
         divided: &Divided<'_>,
         citation: Citation,
-    ) -> Result<Comparison> {
+    ) -> Result<Compared> {
+        let found = |comparison| Compared { comparison, may_have: Vec::new() };
+        let compare = async |parts: &[usize]| {
+            let citations = vec![citation.clone()];
+            let compared = self.compare_with_parts(organization_id, divided, parts, citations, quotes::compare).await?;
+            Ok::<_, Error>(compared.into_iter().next().unwrap_or(Comparison::Missing))
+        };
         let presumed = parts::presumed(&citation, divided.map);
-        if !presumed.is_empty() {
-            let at_place =
-                self.compare_with_parts(organization_id, divided, &presumed, vec![citation.clone()]).await?.pop();
-            if let Some(exact @ Comparison::Exact(_)) = at_place {
-                return Ok(exact);
-            }
+        if !presumed.is_empty()
+            && let exact @ Comparison::Exact(_) = compare(&presumed).await?
+        {
+            return Ok(found(exact));
         }
         let lookup = parts::Lookup::new(&citation.quote, divided.language, divided.map);
         let wanted = vec![(divided.capture_id, lookup.buckets())];
         let buckets = self.store.load_terms(organization_id, wanted).await?;
         let buckets = buckets.into_iter().map(|bucket| (bucket.bucket, bucket.lists)).collect();
-        let chosen = lookup.parts(&buckets, &presumed, self.options.read_limits.selection_bytes);
-        let compared = self.compare_with_parts(organization_id, divided, &chosen, vec![citation]).await?.pop();
-        Ok(compared.unwrap_or(Comparison::Missing))
+        let may_have = lookup.whole(&buckets);
+        let chosen = lookup.parts(&buckets, &presumed, may_have.clone(), self.options.read_limits.selection_bytes);
+        let comparison = compare(&chosen).await?;
+        let is_found = matches!(comparison, Comparison::Exact(_) | Comparison::Moved(_));
+        let is_complete = may_have.iter().all(|part| chosen.binary_search(part).is_ok());
+        Ok(if is_found || is_complete { found(comparison) } else { Compared { comparison, may_have } })
     }
 
-    async fn compare_with_parts(
+    async fn compare_with_parts<T: Send + 'static>(
         &self,
         organization_id: OrganizationId,
         divided: &Divided<'_>,
         parts: &[usize],
         citations: Vec<Citation>,
-    ) -> Result<Vec<Comparison>> {
+        compare: Compare<T>,
+    ) -> Result<Vec<T>> {
         let bytes: usize = parts.iter().map(|part| divided.map.bytes(*part..part + 1)).sum();
         // The pieces, and what the search for the nearest text computes.
         let permit = self.contents.reserve(organization_id, 3 * bytes).await;
@@ -88,18 +140,19 @@ impl App {
             next = Some(part + 1);
         })
         .await?;
-        let compared = self.compare_with(organization_id, pieces, citations).await;
+        let compared = self.compare_with(organization_id, pieces, citations, compare).await;
         drop(permit);
         compared
     }
 
     /// Compares on, off the runtime's threads, a few quotes at a time.
-    async fn compare_with(
+    async fn compare_with<T: Send + 'static>(
         &self,
         organization_id: OrganizationId,
         pieces: Vec<Piece>,
         citations: Vec<Citation>,
-    ) -> Result<Vec<Comparison>> {
+        compare: Compare<T>,
+    ) -> Result<Vec<T>> {
         let bytes: usize = pieces.iter().map(|piece| piece.text.len()).sum();
         let pieces = Arc::new(pieces);
         let mut comparisons = Vec::with_capacity(citations.len());
@@ -107,13 +160,16 @@ impl App {
             let pieces = Arc::clone(&pieces);
             let computing = self.contents.compute(organization_id, bytes, move |stop| {
                 let step = step.into_iter().take_while(|_| !stop.is_stopped());
-                step.map(|citation| quotes::compare(&quote(&citation), &pieces)).collect::<Vec<_>>()
+                step.map(|citation| compare(&quote(&citation), &pieces)).collect::<Vec<_>>()
             });
             comparisons.extend(computing.await?);
         }
         Ok(comparisons)
     }
 }
+
+/// Comparison of a quote with pieces.
+type Compare<T> = fn(&Quote<'_>, &[Piece]) -> T;
 
 /// Bytes that a comparison counts at least, for the alignment of a changed quote.
 const LEAST_BYTES: usize = 32 << 10;

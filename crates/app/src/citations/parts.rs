@@ -33,7 +33,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Returns the numbers of the buckets that [`parts`](Self::parts) needs.
+    /// Returns the numbers of the buckets that [`whole`](Self::whole) and [`parts`](Self::parts) need.
     pub fn buckets(&self) -> Vec<usize> {
         let mut buckets = self.phrase.buckets();
         buckets.extend(self.query.buckets());
@@ -42,15 +42,23 @@ impl<'a> Lookup<'a> {
         buckets
     }
 
-    /// Returns the parts to compare with, in order, of `limit` bytes at most: those at the presumed place, then those that may
-    /// have the quote as it is, then the most similar ones, then the first.
-    pub fn parts(&self, buckets: &Buckets, presumed: &[usize], limit: usize) -> Vec<usize> {
+    /// Returns the parts that may have the quote as it is, in order.
+    pub fn whole(&self, buckets: &Buckets) -> Vec<usize> {
+        self.phrase.runs(buckets).into_iter().flatten().collect()
+    }
+
+    /// Returns the parts to compare with, in order, of `limit` bytes at most: those at the presumed place, then the most similar
+    /// ones, then those that may have the quote as it is, then the first.
+    pub fn parts(&self, buckets: &Buckets, presumed: &[usize], mut whole: Vec<usize>, limit: usize) -> Vec<usize> {
         let near = presumed.first().copied().unwrap_or(0);
-        let mut whole: Vec<usize> = self.phrase.runs(buckets).into_iter().flatten().collect();
-        whole.sort_by_key(|part| part.abs_diff(near));
+        // The words at the ends of the quote say which of many parts has it, although they may be incomplete.
+        let scores = self.query.scores(buckets);
+        whole.sort_by(|one, other| {
+            scores[*other].total_cmp(&scores[*one]).then_with(|| one.abs_diff(near).cmp(&other.abs_diff(near)))
+        });
         let neighbours = |part: usize| [part, part + 1, part.saturating_sub(1)];
         let similar = self.query.best(buckets).into_iter().take(SIMILAR_PARTS).flat_map(neighbours);
-        let candidates = presumed.iter().copied().chain(whole).chain(similar).chain(0..self.map.count());
+        let candidates = presumed.iter().copied().chain(similar).chain(whole).chain(0..self.map.count());
         let mut chosen = Vec::new();
         let mut left = limit;
         for part in candidates.filter(|part| *part < self.map.count()) {
@@ -64,6 +72,26 @@ impl<'a> Lookup<'a> {
         chosen.sort_unstable();
         chosen
     }
+}
+
+/// Divides parts, which are in order, into steps of about `limit` bytes. Neighbours in different steps are compared together: the
+/// latter step repeats the last part of the former.
+pub fn steps(parts: impl IntoIterator<Item = usize>, map: &PartMap, limit: usize) -> Vec<Vec<usize>> {
+    let mut steps: Vec<Vec<usize>> = Vec::new();
+    let mut left = 0;
+    for part in parts {
+        let bytes = map.bytes(part..part + 1);
+        match steps.last_mut() {
+            Some(step) if bytes <= left => step.push(part),
+            last => {
+                let before = last.and_then(|step| step.last().copied()).filter(|before| before + 1 == part);
+                steps.push(before.into_iter().chain([part]).collect());
+                left = limit;
+            }
+        }
+        left = left.saturating_sub(bytes);
+    }
+    steps
 }
 
 /// Returns a quote without its first and last words, which may be parts of words. All of it if nothing remains.

@@ -1,14 +1,16 @@
 //! Quotas of files and bytes, and the measurement of what counts against them.
 //!
-//! A file counts the size that its upload declares, from presigning on. Once the URL has expired, it counts its object.
+//! A file counts the size that its upload declares, from presigning on. Once the URL has expired, it counts its object. A deleted file
+//! counts, too, while its URL may bring it back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::{BlobError, BlobStore};
-use docstore::{Docstore, File, Registration, ReplacedUpload, StorageQuotas};
+use docstore::{Docstore, File, MeasuredUpload, Registration, ReplacedUpload, StorageQuotas};
 use futures_util::{StreamExt, TryStreamExt};
+use ingest::clock::from_date_time;
 use model::{Clock, OrganizationId, Timestamp};
 
 use crate::error::{Quota, Result};
@@ -34,7 +36,7 @@ impl App {
         };
         let (organization_id, size) = (file.organization_id, unsigned(file.bytes));
         let mut registration = self.store.register_file(file.clone(), quotas).await?;
-        if matches!(registration, Registration::TooManyBytes(_))
+        if !matches!(registration, Registration::Registered { .. })
             && settle(&self.store, self.blobs.as_ref(), Some(organization_id), self.clock.now()).await? > 0
         {
             registration = self.store.register_file(file, quotas).await?;
@@ -90,13 +92,14 @@ async fn settle(
     let settled = expired.len();
     let measuring = futures_util::stream::iter(expired).map(|file| async move {
         let object = blobs.head(&file.object_key).await?;
-        let bytes = object.map_or(0, |object| i64::try_from(object.size).unwrap_or(i64::MAX));
-        Ok::<_, BlobError>((file.organization_id, file.object_key, bytes))
+        let object =
+            object.map(|object| (i64::try_from(object.size).unwrap_or(i64::MAX), from_date_time(object.last_modified)));
+        Ok::<_, BlobError>((file.organization_id, MeasuredUpload { object_key: file.object_key, object }))
     });
     let measured: Vec<_> = measuring.buffer_unordered(CONCURRENT).try_collect().await?;
-    let mut by_organization: BTreeMap<OrganizationId, Vec<(String, i64)>> = BTreeMap::new();
-    for (organization_id, key, bytes) in measured {
-        by_organization.entry(organization_id).or_default().push((key, bytes));
+    let mut by_organization: BTreeMap<OrganizationId, Vec<MeasuredUpload>> = BTreeMap::new();
+    for (organization_id, upload) in measured {
+        by_organization.entry(organization_id).or_default().push(upload);
     }
     for (organization_id, measured) in by_organization {
         store.settle_uploads(organization_id, measured, now).await?;

@@ -255,6 +255,43 @@ async fn quotes_of_long_documents_are_found_in_the_parts_that_have_their_words()
 }
 
 #[tokio::test]
+async fn quotes_of_common_words_are_found_in_all_of_a_long_document() {
+    let mut setup = Setup::default();
+    setup.options.read_limits = ReadLimits { search_bytes: 100_000, selection_bytes: 100_000 };
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    let (url, middle) = ("https://long.example/", "Of pumps that are painted, the day is water.\n\n");
+    let content = filler("a", 6_000) + middle + &filler("b", 3_000) + "水の中で眠る。\n\n" + &filler("c", 2_000);
+    world.import_one(page(url, &content)).await;
+    let doc_id = world.app.read_document(&tenant.viewer, read_url(url)).await.unwrap().document.doc_id;
+    let citation = |quote: &str, char_start| Citation {
+        doc_id,
+        capture_id: None,
+        quote: quote.to_owned(),
+        char_start,
+        char_end: None,
+    };
+    let quotes = [
+        // A rare word at an end names the part.
+        "that are painted",
+        // All words are in every part, and their order is in one of them.
+        "the day is water",
+        "y is w",
+        "中で眠",
+    ];
+    let citations = quotes.iter().flat_map(|quote| [citation(quote, None), citation(quote, Some(7))]).collect();
+    let verified = world.app.verify_citations(&tenant.viewer, citations).await.unwrap();
+    for (quote, verified) in quotes.iter().zip(verified.chunks(2)) {
+        let place = content[..content.find(quote).unwrap()].chars().count();
+        let range = place..place + quote.chars().count();
+        assert_eq!(verified[0].cited.comparison, Comparison::Exact(range.clone()), "{quote}");
+        assert_eq!(verified[1].cited.comparison, Comparison::Moved(range), "{quote}");
+    }
+    let changed = verify(&world, &tenant, &citation("the water is painted", None)).await.cited.comparison;
+    assert!(matches!(changed, Comparison::Changed(_)), "{changed:?}");
+}
+
+#[tokio::test]
 async fn hostile_citations_are_compared_in_bounded_time() {
     let (world, tenant) = start().await;
     let url = "https://long.example/";

@@ -1,4 +1,4 @@
-//! Quota of bytes.
+//! Quotas of files and bytes.
 
 use std::time::Duration;
 
@@ -74,4 +74,32 @@ async fn deleting_a_file_does_not_forget_its_upload() {
     assert!(presign(&world, &tenant, "b.txt", 20).await.is_err());
     world.clock.advance(Duration::from_mins(16));
     presign(&world, &tenant, "b.txt", 20).await.unwrap();
+}
+
+/// Otherwise presigning, deleting and uploading in turns would store any number of files.
+#[tokio::test]
+async fn a_deleted_file_counts_if_its_upload_comes() {
+    for size in [6, 0] {
+        let mut setup = Setup::default();
+        setup.options.max_files_per_organization = 1;
+        let world = TestApp::with(setup).await;
+        let tenant = world.tenant().await;
+        presign(&world, &tenant, "a.txt", size).await.unwrap();
+        world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap();
+        let error = presign(&world, &tenant, "b.txt", 1).await.unwrap_err();
+        assert!(matches!(error, Error::QuotaExceeded(Quota::Files { used: 1, limit: 1 })), "{error:?}");
+        // The object is later than the deletion.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        world.put_object(&tenant, "a.txt", &"x".repeat(size as usize)).await;
+        world.clock.advance(Duration::from_mins(16));
+        assert!(presign(&world, &tenant, "b.txt", 1).await.is_err());
+        assert_eq!(world.app.list_files(&tenant.viewer).await.unwrap().len(), 1);
+        assert!(world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
+        assert_eq!(world.app.me(&tenant.viewer).await.unwrap().files.used, 0);
+
+        presign(&world, &tenant, "b.txt", 1).await.unwrap();
+        world.app.delete_file(&tenant.viewer, "b.txt").await.unwrap();
+        world.clock.advance(Duration::from_mins(16));
+        presign(&world, &tenant, "c.txt", 1).await.unwrap();
+    }
 }

@@ -420,8 +420,10 @@ async fn source_policy_applies_to_results() {
     let site = |name: &str| vec![Site::parse(name).unwrap()];
     let with = |source_policy| SearchRequest { source_policy, ..search("tides") };
     let excluded = with(SourcePolicy { exclude_domains: site("b.example"), ..SourcePolicy::default() });
-    let outcome = searched(&world, &tenant.viewer, excluded).await;
+    let outcome = searched(&world, &tenant.viewer, excluded.clone()).await;
     assert_eq!((outcome.hits.len(), outcome.filtered_results), (2, 1));
+    let outcome = searched(&world, &tenant.viewer, SearchRequest { max_results: 1, ..excluded }).await;
+    assert_eq!((outcome.hits.len(), outcome.filtered_results), (1, 0), "the removed result is behind the kept one");
     let required =
         SourcePolicy { include_domains: site("b.example"), require_domain_match: true, ..SourcePolicy::default() };
     let outcome = searched(&world, &tenant.viewer, with(required)).await;

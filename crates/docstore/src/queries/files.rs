@@ -15,11 +15,12 @@ pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuo
     let organization_id = file.organization_id;
     let totals = storage_totals::lock(connection, organization_id).await?;
     let known = find_file(connection, organization_id, file.object_key.clone()).await?;
-    let (is_counted, known_bytes) =
-        known.as_ref().map_or((false, 0), |known| (known.withdrawn_at.is_none(), known.bytes));
+    let before = known
+        .as_ref()
+        .map_or(StorageTotals::default(), |known| StorageTotals::of_file(known.withdrawn_at, known.bytes));
     // The object remains until another one replaces it.
-    let bytes = known_bytes.max(file.bytes);
-    let added = StorageTotals { files: i64::from(!is_counted), bytes: bytes - known_bytes };
+    let bytes = before.bytes.max(file.bytes);
+    let added = StorageTotals::of_file(None, bytes) - before;
     if added.files > 0 && totals.files.saturating_add(added.files) > quotas.files {
         return Ok(Registration::TooManyFiles(totals));
     }
@@ -62,7 +63,8 @@ pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuo
     if before != after {
         relabel_document(connection, organization_id, doc_id, &before, &after, created_at).await?;
     }
-    let replaced = known.original_name.filter(|earlier| is_counted && Some(earlier) != original_name.as_ref());
+    let is_withdrawn = known.withdrawn_at.is_some();
+    let replaced = known.original_name.filter(|earlier| !is_withdrawn && Some(earlier) != original_name.as_ref());
     let replaced =
         replaced.map(|original_name| ReplacedUpload { original_name, upload_expires_at: known.upload_expires_at });
     Ok(Registration::Registered { replaced })
@@ -174,7 +176,7 @@ pub async fn withdraw_file(
         return Ok(None);
     };
     // Until its URL expires, an upload may bring the object back.
-    let kept = if upload_expires_at.is_some_and(|at| at > now) { bytes } else { 0 };
+    let kept = if upload_expires_at.is_some_and(|at| at > now) { storage_totals::deleted_bytes(bytes) } else { 0 };
     diesel::update(file())
         .set((
             files::withdrawn_at.eq(Bind(now)),
@@ -188,8 +190,8 @@ pub async fn withdraw_file(
         ))
         .execute(connection)
         .await?;
-    let removed = StorageTotals { files: -i64::from(earlier.is_none()), bytes: kept - bytes };
-    storage_totals::add(connection, organization_id, removed).await?;
+    let added = StorageTotals::of_file(Some(now), kept) - StorageTotals::of_file(earlier, bytes);
+    storage_totals::add(connection, organization_id, added).await?;
     let hidden = documents::hide_workspace_document(connection, organization_id, doc_id, now).await?;
     let queued = hidden || outcome.is_some();
     if queued {
@@ -217,10 +219,9 @@ pub async fn delete_files(
         diesel::delete(deleted()).execute(connection).await?;
         let mut removed = StorageTotals::default();
         for (withdrawn_at, bytes) in rows {
-            removed.files -= i64::from(withdrawn_at.is_none());
-            removed.bytes -= bytes;
+            removed += StorageTotals::of_file(withdrawn_at, bytes);
         }
-        storage_totals::add(connection, organization_id, removed).await?;
+        storage_totals::add(connection, organization_id, StorageTotals::default() - removed).await?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use model::{OrganizationId, Timestamp};
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
-use crate::rows::{File, StorageTotals};
+use crate::rows::{File, MeasuredUpload, StorageTotals};
 use crate::schema::{files, storage_totals};
 use crate::types::Bind;
 
@@ -75,15 +75,20 @@ pub async fn list_expired_uploads(
     Ok(query.load(connection).await?)
 }
 
+/// Returns the bytes that a deleted file counts while an upload of `bytes` may bring it back. An empty one must count, too: it is a file.
+pub fn deleted_bytes(bytes: i64) -> i64 {
+    bytes.max(1)
+}
+
 pub async fn settle_uploads(
     connection: &mut Conn,
     organization_id: OrganizationId,
-    measured: Vec<(String, i64)>,
+    measured: Vec<MeasuredUpload>,
     now: Timestamp,
 ) -> Result<()> {
     lock(connection, organization_id).await?;
     let mut added = StorageTotals::default();
-    for (object_key, bytes) in measured {
+    for MeasuredUpload { object_key, object } in measured {
         let expired = || {
             files::table
                 .find(object_key.clone())
@@ -91,13 +96,20 @@ pub async fn settle_uploads(
                 // A URL that was issued meanwhile keeps the file unmeasured.
                 .filter(files::upload_expires_at.le(Bind(now)))
         };
-        let before: Option<i64> = expired().select(files::bytes).first(connection).await.optional()?;
-        let Some(before) = before else { continue };
+        let known: Option<(Option<Timestamp>, i64)> =
+            expired().select((files::withdrawn_at, files::bytes)).first(connection).await.optional()?;
+        let Some((earlier, before)) = known else { continue };
+        let bytes = object.map_or(0, |(bytes, _)| bytes);
+        let withdrawn_at = earlier.filter(|at| object.is_none_or(|(_, uploaded_at)| uploaded_at <= *at));
         diesel::update(expired())
-            .set((files::bytes.eq(bytes), files::upload_expires_at.eq(Bind(None::<Timestamp>))))
+            .set((
+                files::withdrawn_at.eq(Bind(withdrawn_at)),
+                files::bytes.eq(bytes),
+                files::upload_expires_at.eq(Bind(None::<Timestamp>)),
+            ))
             .execute(connection)
             .await?;
-        added.bytes += bytes - before;
+        added += StorageTotals::of_file(withdrawn_at, bytes) - StorageTotals::of_file(earlier, before);
     }
     add(connection, organization_id, added).await
 }
@@ -127,6 +139,7 @@ pub async fn release_upload(
     uploaded_at: Timestamp,
 ) -> Result<()> {
     lock(connection, organization_id).await?;
+    let bytes = deleted_bytes(bytes);
     let deleted = files::table
         .find(object_key)
         .filter(files::organization_id.eq(Bind(organization_id)))
@@ -135,6 +148,6 @@ pub async fn release_upload(
         .filter(files::created_at.le(Bind(uploaded_at + UPLOAD_PRECISION)));
     // It stays unmeasured: stores that accept a URL again may get another upload.
     let released = diesel::update(deleted).set(files::bytes.eq(0)).execute(connection).await?;
-    let removed = if released > 0 { StorageTotals { files: 0, bytes: -bytes } } else { StorageTotals::default() };
+    let removed = if released > 0 { StorageTotals { files: -1, bytes: -bytes } } else { StorageTotals::default() };
     add(connection, organization_id, removed).await
 }

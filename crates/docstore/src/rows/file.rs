@@ -1,3 +1,5 @@
+use std::ops::{AddAssign, Sub};
+
 use diesel::prelude::*;
 use model::{DocId, FileOutcome, OrganizationId, SyncId, Timestamp};
 
@@ -23,7 +25,7 @@ row! {
         /// Reason of a failure.
         pub reason: Option<String>,
         pub last_run_id: Option<SyncId>,
-        /// Time at which the owner deleted the file; reset to `None` when a new upload is registered.
+        /// Time at which the owner deleted the file; reset to `None` when a new upload is registered, or a later object is measured.
         pub withdrawn_at: Option<Timestamp>,
         /// Bytes that the file counts: the larger of its object and of an upload that may still come.
         pub bytes: i64,
@@ -56,9 +58,39 @@ row! {
 /// Files and bytes of one organization, with uploads that may still come.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Queryable)]
 pub struct StorageTotals {
-    /// Files, without deleted ones.
+    /// Files, without deleted ones that no upload may bring back.
     pub files: i64,
     pub bytes: i64,
+}
+
+impl StorageTotals {
+    /// Returns what one file counts. A deleted file is counted as long as it counts bytes.
+    pub(crate) fn of_file(withdrawn_at: Option<Timestamp>, bytes: i64) -> Self {
+        Self { files: i64::from(withdrawn_at.is_none() || bytes > 0), bytes }
+    }
+}
+
+impl AddAssign for StorageTotals {
+    fn add_assign(&mut self, other: Self) {
+        self.files += other.files;
+        self.bytes += other.bytes;
+    }
+}
+
+impl Sub for StorageTotals {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { files: self.files - other.files, bytes: self.bytes - other.bytes }
+    }
+}
+
+/// Measurement of a file's object.
+#[derive(Clone, Debug)]
+pub struct MeasuredUpload {
+    pub object_key: String,
+    /// Bytes and modification time of the object; `None` without one.
+    pub object: Option<(i64, Timestamp)>,
 }
 
 /// Quotas of one organization.
@@ -114,7 +146,7 @@ pub struct Withdrawal {
     pub hidden: bool,
     /// True if this deletion queued a run that will complete it.
     pub queued: bool,
-    /// Time of an earlier deletion since which no upload was registered.
+    /// Time of an earlier deletion since which no upload was registered or measured.
     pub earlier: Option<Timestamp>,
 }
 

@@ -20,7 +20,9 @@ pub use audit::{AuditEntry, AuditFilter};
 pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage, StoredTermVector};
 pub use embedding::{EmbeddingJob, IndexModel, StoredVectors};
-pub use file::{File, FileChanges, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal};
+pub use file::{
+    File, FileChanges, MeasuredUpload, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal,
+};
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 pub use page_read::PageRead;
 pub use research::{

@@ -9,7 +9,11 @@ use uuid::Uuid;
 
 use crate::support::Database;
 
-on_both_backends!(empty: pages_read_before_stay_with_their_readers, files_and_requests_of_before_are_counted);
+on_both_backends!(
+    empty: pages_read_before_stay_with_their_readers,
+    files_and_requests_of_before_are_counted,
+    deleted_files_of_before_are_counted,
+);
 
 /// Runs the migrations of a build that does not have `first_new` and later ones.
 async fn migrate_to_previous(db: &Database, first_new: &str) {
@@ -156,4 +160,22 @@ async fn files_and_requests_of_before_are_counted(db: Database) {
         .collect();
     assert_eq!(counts, [(60_000, 2, 1, 0, 20, 3), (120_000, 1, 0, 1, 10, 0)]);
     assert!(minutes.iter().all(|row| DurationHistogram::from_bytes(&row.histogram).is_some()));
+}
+
+async fn deleted_files_of_before_are_counted(db: Database) {
+    migrate_to_previous(&db, "2026-11-26-120000_deleted_files_count").await;
+    let id = literal(&db, Uuid::from_u128(1));
+    db.execute(&format!("INSERT INTO organizations (id, name, billed, created_at) VALUES ({id}, 'example', TRUE, 0)"))
+        .await;
+    for (key, bytes, withdrawn) in [("stored", 70, "NULL"), ("expected", 5, "5"), ("deleted", 0, "5")] {
+        db.execute(&format!(
+            "INSERT INTO files (object_key, organization_id, name, doc_id, created_at, bytes, withdrawn_at)
+             VALUES ('{key}', {id}, '{key}', {id}, 0, {bytes}, {withdrawn})"
+        ))
+        .await;
+    }
+    db.execute(&format!("INSERT INTO storage_totals VALUES ({id}, 1, 75)")).await;
+    assert!(db.migrate().await.unwrap() > 0);
+    let totals = db.find_storage_totals(OrganizationId(Uuid::from_u128(1))).await.unwrap();
+    assert_eq!(totals, StorageTotals { files: 2, bytes: 75 });
 }

@@ -1,6 +1,6 @@
 //! Quotas of files and bytes, and the totals that they are checked against.
 
-use docstore::{Docstore, File, IndexRun, Registration, StorageQuotas, StorageTotals};
+use docstore::{Docstore, File, IndexRun, MeasuredUpload, Registration, StorageQuotas, StorageTotals};
 use model::{OrganizationId, RunMode};
 use uuid::Uuid;
 
@@ -13,6 +13,7 @@ on_both_backends!(
     expired_upload_counts_its_object,
     upload_that_ended_after_its_measurement_is_measured_again,
     deleted_file_counts_while_its_url_is_valid,
+    deleted_file_that_is_uploaded_again_is_a_file,
     totals_equal_the_files,
 );
 
@@ -52,6 +53,10 @@ async fn register(db: &Docstore, organization_id: OrganizationId, name: &str, by
 async fn totals(db: &Docstore, organization_id: OrganizationId) -> (i64, i64) {
     let StorageTotals { files, bytes } = db.find_storage_totals(organization_id).await.unwrap();
     (files, bytes)
+}
+
+fn measured(object_key: String, bytes: i64) -> MeasuredUpload {
+    MeasuredUpload { object_key, object: Some((bytes, at(EXPIRY))) }
 }
 
 fn run(organization_id: OrganizationId) -> IndexRun {
@@ -102,7 +107,7 @@ async fn expired_upload_counts_its_object(db: Database) {
         assert_eq!(register(&db, ours, name, bytes).await, REGISTERED);
     }
     let key = |name: &str| format!("{ours}/{name}");
-    let measured = || vec![(key("came"), 50), (key("never"), 0)];
+    let measured = || vec![measured(key("came"), 50), MeasuredUpload { object_key: key("never"), object: None }];
     assert!(db.list_expired_uploads(None, at(EXPIRY - 1), 10).await.unwrap().is_empty());
     db.settle_uploads(ours, measured(), at(EXPIRY - 1)).await.unwrap();
     assert_eq!(totals(&db, ours).await, (2, 90), "the upload may still come");
@@ -120,7 +125,9 @@ async fn upload_that_ended_after_its_measurement_is_measured_again(db: Database)
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     let keys: Vec<String> = ["late", "valid"].iter().map(|name| format!("{ours}/{name}")).collect();
     register(&db, ours, "late", 50).await;
-    db.settle_uploads(ours, vec![(keys[0].clone(), 0)], at(EXPIRY)).await.unwrap();
+    db.settle_uploads(ours, vec![MeasuredUpload { object_key: keys[0].clone(), object: None }], at(EXPIRY))
+        .await
+        .unwrap();
     register(&db, ours, "valid", 40).await;
     assert_eq!(totals(&db, ours).await, (2, 40));
     db.remeasure_uploads(theirs, keys.clone(), at(EXPIRY - 1)).await.unwrap();
@@ -128,7 +135,7 @@ async fn upload_that_ended_after_its_measurement_is_measured_again(db: Database)
     db.remeasure_uploads(ours, keys.clone(), at(EXPIRY - 1)).await.unwrap();
     let expired = db.list_expired_uploads(None, at(EXPIRY - 1), 10).await.unwrap();
     assert_eq!(expired.iter().map(|file| &file.object_key).collect::<Vec<_>>(), [&keys[0]], "the other URL is valid");
-    db.settle_uploads(ours, vec![(keys[0].clone(), 50)], at(EXPIRY - 1)).await.unwrap();
+    db.settle_uploads(ours, vec![measured(keys[0].clone(), 50)], at(EXPIRY - 1)).await.unwrap();
     assert_eq!(totals(&db, ours).await, (2, 90));
 }
 
@@ -136,21 +143,43 @@ async fn deleted_file_counts_while_its_url_is_valid(db: Database) {
     let ours = new_organization(&db).await;
     register(&db, ours, "a", 50).await;
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(1)).await.unwrap().unwrap();
-    assert_eq!(totals(&db, ours).await, (0, 50));
+    assert_eq!(totals(&db, ours).await, (1, 50));
     let release = async |bytes, uploaded_at| {
         db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at).await.unwrap();
-        totals(&db, ours).await.1
+        totals(&db, ours).await
     };
     // Objects of earlier uploads: the URL may still be used.
-    assert_eq!((release(49, at(1)).await, release(50, at(-1_001)).await), (50, 50));
-    assert_eq!(release(50, at(1)).await, 0);
+    assert_eq!((release(49, at(1)).await, release(50, at(-1_001)).await), ((1, 50), (1, 50)));
+    assert_eq!(release(50, at(1)).await, (0, 0));
     assert_eq!(db.list_expired_uploads(None, at(EXPIRY), 10).await.unwrap().len(), 1, "it is measured once more");
     register(&db, ours, "a", 50).await;
-    assert_eq!(release(50, at(1)).await, 50, "a file that was not deleted");
+    assert_eq!(release(50, at(1)).await, (1, 50), "a file that was not deleted");
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(EXPIRY)).await.unwrap().unwrap();
     assert_eq!(totals(&db, ours).await, (0, 0));
     register(&db, ours, "a", 70).await;
     assert_eq!(totals(&db, ours).await, (1, 70));
+}
+
+async fn deleted_file_that_is_uploaded_again_is_a_file(db: Database) {
+    let ours = new_organization(&db).await;
+    let key = |name: &str| format!("{ours}/{name}");
+    for (name, bytes) in [("back", 40), ("empty", 0), ("gone", 30)] {
+        register(&db, ours, name, bytes).await;
+        db.withdraw_file(ours, key(name), run(ours), at(1)).await.unwrap().unwrap();
+        db.withdraw_file(ours, key(name), run(ours), at(2)).await.unwrap().unwrap();
+    }
+    assert!(matches!(register(&db, ours, "other", 1).await, Registration::TooManyFiles(_)));
+    let gone = MeasuredUpload { object_key: key("gone"), object: None };
+    let uploads = vec![measured(key("back"), 40), measured(key("empty"), 0), gone];
+    db.settle_uploads(ours, uploads, at(EXPIRY)).await.unwrap();
+    assert_eq!(totals(&db, ours).await, (2, 40));
+    let withdrawn_at = async |name| db.find_file(ours, key(name)).await.unwrap().unwrap().withdrawn_at;
+    assert_eq!((withdrawn_at("back").await, withdrawn_at("empty").await), (None, None));
+    assert_eq!(withdrawn_at("gone").await, Some(at(2)));
+    for name in ["back", "empty", "gone"] {
+        db.withdraw_file(ours, key(name), run(ours), at(EXPIRY)).await.unwrap().unwrap();
+    }
+    assert_eq!(totals(&db, ours).await, (0, 0));
 }
 
 async fn totals_equal_the_files(db: Database) {
@@ -159,6 +188,7 @@ async fn totals_equal_the_files(db: Database) {
         register(&db, ours, name, bytes).await;
     }
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(EXPIRY)).await.unwrap().unwrap();
+    db.withdraw_file(ours, format!("{ours}/b"), run(ours), at(1)).await.unwrap().unwrap();
     db.delete_files(ours, vec![format!("{ours}/a"), format!("{ours}/b")], at(1)).await.unwrap();
     assert_eq!(totals(&db, ours).await, (1, 30));
     assert_eq!(db.number("sum(bytes)", "files").await, 30);

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use docstore::{File, FileChanges, FileContent, FileResult, Grant, IndexRun, NewDocument, StorageQuotas, Strings};
+use docstore::{
+    File, FileChanges, FileContent, FileResult, Grant, IndexRun, MeasuredUpload, NewDocument, StorageQuotas, Strings,
+};
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
 
@@ -369,7 +371,8 @@ async fn files_are_measured_while_results_are_recorded(db: Database) {
     let keys: Vec<String> = files.iter().map(|(key, _)| key.clone()).collect();
     for bytes in 1..=5 {
         db.remeasure_uploads(organization_id, keys.clone(), NOW).await.unwrap();
-        let measured = keys.iter().map(|key| (key.clone(), bytes)).collect();
+        let measured =
+            keys.iter().map(|key| MeasuredUpload { object_key: key.clone(), object: Some((bytes, NOW)) }).collect();
         let results = files.iter().rev().map(|(key, doc_id)| result(key, *doc_id, &run, None)).collect();
         let measuring = db.settle_uploads(organization_id, measured, NOW);
         let (measured, recorded) = tokio::join!(measuring, record(&db, &run, "worker", results));

@@ -39,7 +39,7 @@ pub struct Plan {
     /// Keys of files that were presigned before `stale_before` and never uploaded.
     pub stale_names: Vec<String>,
     pub stale_before: Timestamp,
-    /// Keys of files whose objects have another size than was measured.
+    /// Keys of files whose objects are not what was measured.
     pub mismeasured: Vec<String>,
 }
 
@@ -106,10 +106,11 @@ pub async fn work_page(
     Ok(WorkPage { files, next: page.next })
 }
 
-/// Returns true if the file counts another size than that of its object, and nothing will measure it: its upload began before the
-/// URL expired, and ended after the measurement.
+/// Returns true if the file counts another size than that of its object, or is deleted although the object is later, and nothing
+/// will measure it: its upload began before the URL expired, and ended after the measurement.
 fn is_mismeasured(file: &File, object: &ObjectMeta) -> bool {
-    file.upload_expires_at.is_none() && Some(file.bytes) != i64::try_from(object.size).ok()
+    let is_counted = file.withdrawn_at.is_none() && Some(file.bytes) == i64::try_from(object.size).ok();
+    file.upload_expires_at.is_none() && !is_counted
 }
 
 fn needs_reading(file: &File, object: &ObjectMeta, run: &IndexRun) -> bool {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::{IndexRun, Withdrawal};
+use docstore::{IndexRun, MeasuredUpload, Withdrawal};
 use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats, SyncId};
 use uuid::Uuid;
@@ -66,7 +66,8 @@ async fn late_upload_is_measured_again() {
     };
     let key = world.key("late.txt");
     assert_eq!(unmeasured().await, std::slice::from_ref(&key));
-    world.store.settle_uploads(world.organization_id, vec![(key, 6)], world.clock.now()).await.unwrap();
+    let measured = MeasuredUpload { object_key: key, object: Some((6, world.clock.now())) };
+    world.store.settle_uploads(world.organization_id, vec![measured], world.clock.now()).await.unwrap();
     assert_eq!(unmeasured().await, Vec::<String>::new());
     worker.stop().await;
 }

@@ -59,12 +59,16 @@ impl Quote<'_> {
 
 /// Compares a quote with pieces of a content, byte for byte. Linear in their length, apart from a bounded alignment.
 pub fn compare(quote: &Quote<'_>, pieces: &[Piece]) -> Comparison {
-    if let Some(chars) = place(quote, pieces) {
-        let is_presumed = quote.start.is_none_or(|start| start == chars.start);
-        let ends = quote.end.is_none_or(|end| end == chars.end);
-        return if is_presumed && ends { Comparison::Exact(chars) } else { Comparison::Moved(chars) };
-    }
-    nearest::nearest(quote, pieces).map_or(Comparison::Missing, Comparison::Changed)
+    locate(quote, pieces)
+        .unwrap_or_else(|| nearest::nearest(quote, pieces).map_or(Comparison::Missing, Comparison::Changed))
+}
+
+/// Returns where pieces of a content have a quote byte for byte, as [`Comparison::Exact`] or [`Comparison::Moved`].
+pub fn locate(quote: &Quote<'_>, pieces: &[Piece]) -> Option<Comparison> {
+    let chars = place(quote, pieces)?;
+    let is_presumed = quote.start.is_none_or(|start| start == chars.start);
+    let ends = quote.end.is_none_or(|end| end == chars.end);
+    Some(if is_presumed && ends { Comparison::Exact(chars) } else { Comparison::Moved(chars) })
 }
 
 /// Returns where the quote is found nearest to its presumed place.

@@ -31,13 +31,13 @@ impl SectionQuery {
         Self { sections, terms: terms.collect() }
     }
 
-    /// Returns the numbers of the buckets that [`best`](Self::best) needs.
+    /// Returns the numbers of the buckets that [`scores`](Self::scores) and [`best`](Self::best) need.
     pub fn buckets(&self) -> Vec<usize> {
         distinct(self.terms.iter().flat_map(|(_, words)| words))
     }
 
-    /// Returns the sections with any of the terms, best first: many and rare terms count. Equal ones are in order.
-    pub fn best(&self, buckets: &Buckets) -> Vec<usize> {
+    /// Returns the score of each section: many and rare terms count.
+    pub fn scores(&self, buckets: &Buckets) -> Vec<f64> {
         let mut scores = vec![0.0; self.sections];
         let mut found = Vec::new();
         for (weight, words) in &self.terms {
@@ -53,6 +53,12 @@ impl SectionQuery {
                 }
             }
         }
+        scores
+    }
+
+    /// Returns the sections with any of the terms, best first. Equal ones are in order.
+    pub fn best(&self, buckets: &Buckets) -> Vec<usize> {
+        let scores = self.scores(buckets);
         let mut best: Vec<usize> = (0..scores.len()).filter(|section| scores[*section] > 0.0).collect();
         best.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]));
         best

@@ -69,12 +69,15 @@ impl App {
 
         let scores: Vec<f32> = list.candidates.iter().map(|one| one.first_stage_score).collect();
         let policy = &search.request.source_policy;
+        let mut kept = 0;
         for (rank, doc_id) in order.into_iter().enumerate() {
             let Some((document, loaded)) = analysed.remove(&doc_id) else { continue };
             if !policy.admits(&document) {
-                list.filtered += 1;
+                // As in the index, results behind those that are kept do not count.
+                list.filtered += usize::from(kept < search.request.max_results);
                 continue;
             }
+            kept += 1;
             list.candidates.retain(|one| one.document.doc_id() != doc_id);
             list.candidates.push(Candidate {
                 document,

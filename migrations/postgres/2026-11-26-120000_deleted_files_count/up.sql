@@ -1,0 +1,5 @@
+-- A deleted file counts as one as long as it counts bytes, since its upload may still come.
+-- Waits for transactions that change the totals, so that the sums are those of their files.
+LOCK TABLE storage_totals IN SHARE ROW EXCLUSIVE MODE;
+UPDATE storage_totals
+SET files = (SELECT count(*) FROM files WHERE files.organization_id = storage_totals.organization_id AND (withdrawn_at IS NULL OR bytes > 0));

@@ -1,0 +1,3 @@
+-- A deleted file counts as one as long as it counts bytes, since its upload may still come.
+UPDATE storage_totals
+SET files = (SELECT count(*) FROM files WHERE files.organization_id = storage_totals.organization_id AND (withdrawn_at IS NULL OR bytes > 0));
