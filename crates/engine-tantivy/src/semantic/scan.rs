@@ -69,8 +69,10 @@ fn scan_range(
         let words = query.bits.len();
         kernels::distances(&sketches.bits[start * words..end * words], &query.bits, &mut distances);
         let mut next = 0;
-        while let Some(needed) = query.bits_within(collector.needed())
-            && let Some(found) = kernels::first_within(&distances[next..], needed)
+        let mut needed = collector.needed();
+        let mut bits = query.bits_within(needed);
+        while let Some(most) = bits
+            && let Some(found) = kernels::first_within(&distances[next..], most)
         {
             let at = next + found;
             let doc = sketches.docs[start + at];
@@ -87,6 +89,10 @@ fn scan_range(
                 let mut passages: Vec<Candidate> = passages.map(candidate).collect();
                 passages.sort_unstable();
                 passages.into_iter().take(PASSAGES).for_each(|passage| collector.offer(passage));
+            }
+            if collector.needed() != needed {
+                needed = collector.needed();
+                bits = query.bits_within(needed);
             }
         }
         start = end;
