@@ -1,10 +1,10 @@
 //! Deletion of organizations.
 
-use docstore::{AuditEntry, Grant, IndexRun, NewPage, OutboxWork, UsageEvent, WebhookDelivery};
+use docstore::{AuditEntry, Grant, IndexRun, NewPage, OutboxWork, UsageEvent};
 use model::{AuditAction, IndexName, RunMode, RunState};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_organization, new_webhook, page, workspace_document};
+use crate::support::{Database, NOW, at, new_delivery, new_organization, new_webhook, page, workspace_document};
 
 on_both_backends!(
     deleted_organization_loses_its_keys_and_runs,
@@ -111,21 +111,7 @@ async fn rows_of_one_run_and_of_one_minute_are_removed_in_batches(db: Database) 
     }
     let webhook = new_webhook(&db, organization_id, &["run.completed"]).await;
     for _ in 0..3 {
-        let delivery = WebhookDelivery {
-            delivery_id: Uuid::new_v4().into(),
-            organization_id,
-            webhook_id: Some(webhook.webhook_id),
-            url: None,
-            secret: None,
-            event_type: "run.completed".to_owned(),
-            payload: String::new(),
-            attempts: 0,
-            next_attempt_at: NOW,
-            lease_owner: None,
-            lease_expires_at: None,
-            last_error: None,
-            created_at: NOW,
-        };
+        let delivery = new_delivery(organization_id, Some(webhook.webhook_id));
         db.enqueue_delivery(delivery).await.unwrap();
     }
     // Each identity has rollups of a minute, an hour and a day.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use docstore::{
     ApiKey, BalanceEntry, Details, EmbeddingProgress, Feedback, File, FileChanges, FileContent, FileResult, Grant,
-    IndexRun, NewResearchEvent, Search, StorageQuotas, UsageEvent, WebhookDelivery,
+    IndexRun, NewResearchEvent, Search, StorageQuotas, UsageEvent,
 };
 use model::{
     BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
@@ -12,7 +12,8 @@ use model::{
 use uuid::Uuid;
 
 use crate::support::{
-    Database, NOW, at, audit_entry, divided, new_organization, new_research, new_webhook, page, workspace_document,
+    Database, NOW, at, audit_entry, divided, new_delivery, new_organization, new_research, new_webhook, page,
+    workspace_document,
 };
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
@@ -221,21 +222,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     };
     db.record_file_results(owner, run.sync_id, "worker".to_owned(), vec![result], NOW).await.unwrap();
     let webhook = new_webhook(db, owner, &[]).await;
-    let delivery = WebhookDelivery {
-        delivery_id: new_id().into(),
-        organization_id: owner,
-        webhook_id: Some(webhook.webhook_id),
-        url: None,
-        secret: None,
-        event_type: String::new(),
-        payload: String::new(),
-        attempts: 0,
-        next_attempt_at: NOW,
-        lease_owner: None,
-        lease_expires_at: None,
-        last_error: None,
-        created_at: NOW,
-    };
+    let delivery = new_delivery(owner, Some(webhook.webhook_id));
     db.enqueue_delivery(delivery).await.unwrap();
     let created = NewResearchEvent { kind: "created", data: Details::default() };
     db.create_research(new_research(owner), created, 1).await.unwrap();

@@ -4,7 +4,7 @@ use docstore::{AfterFailure, AuditFilter, ClaimedDelivery, IndexRun, Webhook, We
 use model::{DeliveryId, OrganizationId, RunMode, RunState};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, audit_entry, new_organization, new_webhook, run_event};
+use crate::support::{Database, NOW, at, audit_entry, new_delivery, new_organization, new_webhook, run_event};
 
 on_both_backends!(
     webhooks_are_limited_and_isolated,
@@ -251,19 +251,11 @@ async fn disabled_webhook_loses_its_deliveries(db: Database) {
 async fn delivery_to_a_single_address_has_no_webhook(db: Database) {
     let organization_id = new_organization(&db).await;
     let delivery = WebhookDelivery {
-        delivery_id: Uuid::new_v4().into(),
-        organization_id,
-        webhook_id: None,
         url: Some("https://example.com/once".to_owned()),
         secret: Some("whsec_b25jZQ==".to_owned()),
         event_type: "research.completed".to_owned(),
         payload: "{}".to_owned(),
-        attempts: 0,
-        next_attempt_at: NOW,
-        lease_owner: None,
-        lease_expires_at: None,
-        last_error: None,
-        created_at: NOW,
+        ..new_delivery(organization_id, None)
     };
     for _ in 0..2 {
         db.enqueue_delivery(delivery.clone()).await.unwrap();

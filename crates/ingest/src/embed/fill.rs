@@ -86,7 +86,7 @@ impl Filler {
                     tokio::time::sleep(Duration::from_secs(seconds)).await;
                 }
                 // Not even an attempt ended for these.
-                None if is_stuck => drop(page.drain(..round.reached.min(before).max(1))),
+                None if is_stuck => drop(page.drain(..round.reached)),
                 None => {}
             }
         }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use docstore::{
     AuditEntry, Capture, Details, Docstore, Document, IndexRun, NewDocument, NewParts, NewWebhookEvent, Organization,
-    OutboxEntry, OutboxWork, Passage, ResearchRun, Strings, Webhook, divide_at,
+    OutboxEntry, OutboxWork, Passage, ResearchRun, Strings, Webhook, WebhookDelivery, divide_at,
 };
 use model::{
     AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, ResearchStatus, Timestamp,
-    WebhookEvent,
+    WebhookEvent, WebhookId,
 };
 use uuid::Uuid;
 
@@ -147,6 +147,25 @@ pub async fn new_webhook(store: &Docstore, organization_id: OrganizationId, even
     let webhook = Webhook::new(Uuid::new_v4().into(), organization_id, url, event_types, "whsec_bmV3".to_owned(), NOW);
     assert!(store.create_webhook(webhook.clone(), 100, audit_entry()).await.unwrap());
     webhook
+}
+
+/// A delivery that is due.
+pub fn new_delivery(organization_id: OrganizationId, webhook_id: Option<WebhookId>) -> WebhookDelivery {
+    WebhookDelivery {
+        delivery_id: Uuid::new_v4().into(),
+        organization_id,
+        webhook_id,
+        url: None,
+        secret: None,
+        event_type: "run.completed".to_owned(),
+        payload: String::new(),
+        attempts: 0,
+        next_attempt_at: NOW,
+        lease_owner: None,
+        lease_expires_at: None,
+        last_error: None,
+        created_at: NOW,
+    }
 }
 
 /// A queued research run.
