@@ -36,6 +36,12 @@ impl TopHits {
         }
     }
 
+    /// Returns the score that a further document needs at least; `None` while any is accepted.
+    pub fn least(&self) -> Option<f32> {
+        let is_full = self.heap.len() >= self.limit;
+        self.heap.peek().filter(|_| is_full).map(|worst| worst.0.score)
+    }
+
     /// Returns the hits, best first.
     pub fn into_hits(self) -> Vec<Hit> {
         self.heap.into_sorted_vec().into_iter().map(|entry| entry.0).collect()

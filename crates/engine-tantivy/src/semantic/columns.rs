@@ -72,7 +72,7 @@ impl VectorColumns {
     }
 
     /// Iterates over the first values of the vectors of a document; empty if they are of another kind.
-    pub fn rows(&self, doc: DocId, kind: VectorKind) -> impl Iterator<Item = u32> + use<> {
+    pub fn rows(&self, doc: DocId, kind: VectorKind) -> impl Iterator<Item = u32> + Clone + use<> {
         let is_of_kind =
             self.spaces.first(doc) == Some(kind.space.0) && self.dimensions.first(doc) == Some(kind.dimensions as u64);
         let rows = if is_of_kind { self.codes.index.value_row_ids(doc) } else { 0..0 };

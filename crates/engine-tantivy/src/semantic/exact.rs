@@ -5,7 +5,7 @@ use retrieval_core::embeddings::QuantizedVector;
 use tantivy::DocId;
 
 use super::columns::{CodeBuffer, VectorColumns, padded};
-use super::kernels;
+use super::{PRELOADED, kernels};
 use crate::filter::SegmentFilter;
 
 /// Query vector with a buffer for the others.
@@ -32,9 +32,20 @@ impl Comparison {
             Some(allowed) if allowed.count() < columns.documents() => Box::new(allowed.iter()),
             _ => columns.non_empty_documents(),
         };
-        for doc in documents.filter(|doc| filter.admits(*doc)) {
-            if let Some(cosine) = self.best(columns, columns.rows(doc, kind)) {
-                visit(doc, cosine);
+        let mut documents = documents.filter(|doc| filter.admits(*doc)).map(|doc| (doc, columns.rows(doc, kind)));
+        let mut batch = Vec::with_capacity(PRELOADED);
+        loop {
+            batch.extend(documents.by_ref().take(PRELOADED));
+            if batch.is_empty() {
+                return;
+            }
+            for row in batch.iter().flat_map(|(_, rows)| rows.clone().take(PRELOADED)) {
+                columns.preload(row, kind);
+            }
+            for (doc, rows) in batch.drain(..) {
+                if let Some(cosine) = self.best(columns, rows) {
+                    visit(doc, cosine);
+                }
             }
         }
     }

@@ -1,13 +1,16 @@
 //! Search for the documents with the nearest passages.
 //!
 //! Vectors of small scopes are compared one by one. In a large scope, sketches of one bit per component select the
-//! candidates, and only those are compared.
+//! candidates, and only those are compared that may be among the nearest by a closer estimate.
 
+mod bound;
 mod column_cache;
 mod columns;
+mod compare;
 mod exact;
 mod kernels;
 mod parallel;
+mod query_levels;
 mod rotation;
 mod scan;
 mod sketch_cache;
@@ -26,7 +29,7 @@ use std::sync::Arc;
 
 use engine::{SemanticHit, SemanticRequest, VectorKind};
 use retrieval_core::embeddings::QuantizedVector;
-use tantivy::{DocId, Searcher, SegmentReader};
+use tantivy::{Searcher, SegmentReader};
 
 use crate::country_cache::CountryCache;
 use crate::filter::{FilterPlan, SegmentFilter};
@@ -36,6 +39,7 @@ use column_cache::SegmentColumns;
 use columns::{MAX_DIMENSIONS, VectorColumns};
 use exact::Comparison;
 use scan::Candidate;
+use sketches::QuerySketch;
 
 /// Number of vectors of a segment that are compared one by one: selecting candidates first would not be faster.
 const EXACT_VECTORS: usize = 1_000;
@@ -46,11 +50,8 @@ const SCAN_ADVANTAGE: usize = 50;
 /// Number of candidates: a share of the vectors, within limits, and some for each hit. Many more than the hits, since the
 /// sketches of the vectors of a dense cluster hardly tell them apart.
 const CANDIDATE_SHARE: usize = 100;
-const CANDIDATES: std::ops::RangeInclusive<usize> = 1_000..=8_000;
+const CANDIDATES: std::ops::RangeInclusive<usize> = 2_000..=8_000;
 const CANDIDATES_PER_HIT: usize = 10;
-
-/// Minimum number of candidates per thread.
-const CANDIDATES_PER_THREAD: usize = 1_000;
 
 /// Number of documents whose vectors are loaded into the CPU cache at a time.
 const PRELOADED: usize = 16;
@@ -156,16 +157,14 @@ impl SemanticSearch {
         let Self { vector, kind, limit, mut hits, large, scanned } = self;
         let with_sketches = |(scope, sketches): (LargeScope, Arc<Sketches>)| {
             let LargeScope { reader: _, columns, filter } = scope;
-            LargeSegment { columns, filter, sketches }
+            LargeSegment { columns, filter, query: sketches.query(vector.codes()), sketches }
         };
         let large: Vec<LargeSegment> = large.into_iter().zip(sketches).map(with_sketches).collect();
         if !large.is_empty() {
             let share = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
-            let limit = limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(share);
-            let candidates = scan::nearest(&large, vector.codes(), limit, threads)?;
-            for (segment, doc, cosine) in compare_candidates(&large, candidates, &vector, kind, threads)? {
-                hits.offer(cosine, || large[segment].columns.ids.id(doc));
-            }
+            let candidates =
+                scan::nearest(&large, limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(share), threads)?;
+            compare::offer_nearest(&large, &candidates, &vector, kind, limit, threads, &mut hits)?;
         }
         let hits = hits.into_hits().into_iter();
         Ok(hits.map(|hit| SemanticHit { doc_id: hit.doc_id, cosine: hit.score }).collect())
@@ -177,52 +176,14 @@ struct LargeSegment {
     columns: Arc<SegmentColumns>,
     filter: SegmentFilter,
     sketches: Arc<Sketches>,
+    query: QuerySketch,
 }
 
 impl LargeSegment {
-    fn document(&self, candidate: &Candidate) -> DocId {
-        self.sketches.docs[candidate.position]
-    }
-
     /// Returns the first value of the vector.
     fn row(&self, candidate: &Candidate) -> u32 {
-        self.sketches.rows[candidate.position]
+        self.sketches.rows[candidate.position as usize]
     }
-}
-
-/// Returns the documents of the candidates, by segment, with the cosine of the nearest.
-fn compare_candidates(
-    segments: &[LargeSegment],
-    mut candidates: Vec<Candidate>,
-    vector: &QuantizedVector,
-    kind: VectorKind,
-    threads: &Threads,
-) -> tantivy::Result<Vec<(usize, DocId, f32)>> {
-    candidates.sort_unstable_by_key(|candidate| (candidate.segment, candidate.position));
-    let document = |candidate: &Candidate| segments[candidate.segment].document(candidate);
-    let documents: Vec<&[Candidate]> =
-        candidates.chunk_by(|a, b| a.segment == b.segment && document(a) == document(b)).collect();
-    let compare = |documents: &[&[Candidate]]| {
-        let mut comparison = Comparison::new(vector, kind);
-        let mut compared = Vec::with_capacity(documents.len());
-        for documents in documents.chunks(PRELOADED) {
-            for candidate in documents.iter().copied().flatten() {
-                let segment = &segments[candidate.segment];
-                segment.columns.vectors.preload(segment.row(candidate), kind);
-            }
-            compared.extend(documents.iter().filter_map(|passages| {
-                let first = passages.first()?;
-                let segment = &segments[first.segment];
-                let rows = passages.iter().map(|candidate| segment.row(candidate));
-                Some((first.segment, segment.document(first), comparison.best(&segment.columns.vectors, rows)?))
-            }));
-        }
-        compared
-    };
-    threads.use_up_to(documents.len() / CANDIDATES_PER_THREAD, |parts| {
-        let mut parts = documents.chunks(documents.len().div_ceil(parts).max(1));
-        parallel::join(parts.next().unwrap_or_default(), parts, &compare)
-    })
 }
 
 /// Estimates the number of vectors that the filter admits, as if documents had as many passages in the scope as elsewhere.

@@ -1,7 +1,8 @@
 //! Selection of candidates by their sketches and that of the query.
 
-use super::sketches::QuerySketch;
-use super::{LargeSegment, Threads, kernels, parallel};
+use tantivy::DocId;
+
+use super::{LargeSegment, Threads, bound, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
 const CHUNK: usize = 4_096;
@@ -10,89 +11,118 @@ const CHUNK: usize = 4_096;
 const VECTORS_PER_THREAD: usize = 100_000;
 
 /// Maximum number of candidates per document, so that a long document does not displace all others.
-const PASSAGES: usize = 4;
+pub const PASSAGES: usize = 4;
 
 /// Vector that may be among the nearest.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Distance that is expected from the sketch.
+    /// Distance that is expected from both sketches.
     distance: u16,
-    pub segment: usize,
-    pub position: usize,
+    pub segment: u32,
+    pub doc: DocId,
+    pub position: u32,
+    /// Closer estimate of the cosine.
+    pub cosine: f32,
 }
 
-/// Returns the `limit` vectors with the nearest sketches, in any order. The result does not depend on `threads`.
-pub fn nearest(
+/// Returns the `limit` vectors with the nearest sketches, in the order of documents. The result does not depend on `threads`.
+pub fn nearest(segments: &[LargeSegment], limit: usize, threads: &Threads) -> tantivy::Result<Vec<Candidate>> {
+    if let Some(bound) = bound::estimate(segments, limit) {
+        let found = nearest_within(segments, bound, limit, threads)?;
+        if found.len() >= limit {
+            return Ok(found);
+        }
+    }
+    nearest_within(segments, u16::MAX, limit, threads)
+}
+
+/// Returns the `limit` vectors with the nearest sketches of those within a distance.
+fn nearest_within(
     segments: &[LargeSegment],
-    query: &[i8],
+    bound: u16,
     limit: usize,
     threads: &Threads,
 ) -> tantivy::Result<Vec<Candidate>> {
-    let queries: Vec<QuerySketch> = segments.iter().map(|segment| segment.sketches.query(query)).collect();
     let total: usize = segments.iter().map(|segment| segment.sketches.len()).sum();
     // Scans a share of the vectors of all segments, numbered one after the other.
     let scan = |part: usize, parts: usize| {
-        let mut collector = Collector::new(limit);
+        let mut collector = Collector::new(limit, bound);
         let (start, end) = (total * part / parts, total * (part + 1) / parts);
         let mut offset = 0;
         for (number, segment) in segments.iter().enumerate() {
             let length = segment.sketches.len();
             let position = |at: usize| segment.sketches.document_start(at.saturating_sub(offset).min(length));
-            scan_range(segment, number, &queries[number], position(start)..position(end), &mut collector);
+            scan_range(segment, number, position(start)..position(end), &mut collector);
             offset += length;
         }
         collector.candidates
     };
     let scan_all = |parts: usize| parallel::join(0, 1..parts, &|part: usize| scan(part, parts));
     let mut all = threads.use_up_to(total / VECTORS_PER_THREAD, scan_all)?;
-    if all.len() > limit {
-        all.select_nth_unstable(limit - 1);
-        all.truncate(limit);
-    }
+    keep_nearest(&mut all, limit);
     Ok(all)
 }
 
+/// Keeps the `limit` nearest candidates, the first ones of those at the same distance, in their order.
+fn keep_nearest(candidates: &mut Vec<Candidate>, limit: usize) {
+    if candidates.len() <= limit {
+        return;
+    }
+    let mut distances: Vec<u16> = candidates.iter().map(|candidate| candidate.distance).collect();
+    let (_, furthest, _) = distances.select_nth_unstable(limit.saturating_sub(1));
+    let furthest = *furthest;
+    let nearer = candidates.iter().filter(|candidate| candidate.distance < furthest).count();
+    let mut of_furthest = limit.saturating_sub(nearer);
+    candidates.retain(|candidate| {
+        let is_first = candidate.distance == furthest && of_furthest > 0;
+        of_furthest -= usize::from(is_first);
+        is_first || candidate.distance < furthest
+    });
+}
+
 /// Offers the vectors of a range, which begins and ends with a document, to the collector.
-fn scan_range(
-    segment: &LargeSegment,
-    number: usize,
-    query: &QuerySketch,
-    range: std::ops::Range<usize>,
-    collector: &mut Collector,
-) {
-    let sketches = &segment.sketches;
-    let mut distances = vec![0; CHUNK];
+fn scan_range(segment: &LargeSegment, number: usize, range: std::ops::Range<usize>, collector: &mut Collector) {
+    let LargeSegment { sketches, query, filter, .. } = segment;
+    let (mut distances, mut within) = (Vec::new(), Vec::new());
     let mut start = range.start;
     while start < range.end {
         let end = sketches.document_start(range.end.min(start + CHUNK)).min(range.end);
         distances.resize(end - start, 0);
         let words = query.bits.len();
         kernels::distances(&sketches.bits[start * words..end * words], &query.bits, &mut distances);
+        within.clear();
+        if let Some(bits) = query.bits_within(collector.needed()) {
+            // All at once, so that the CPU loads what the loop below reads of several at a time.
+            kernels::positions_within(&distances, bits, &mut within);
+        }
         let mut next = 0;
-        let mut needed = collector.needed();
-        let mut bits = query.bits_within(needed);
-        while let Some(most) = bits
-            && let Some(found) = kernels::first_within(&distances[next..], most)
-        {
-            let at = next + found;
-            let doc = sketches.docs[start + at];
+        for at in within.iter().map(|at| *at as usize) {
+            if at < next {
+                continue;
+            }
             let passages = of_document(&sketches.docs[start..end], at);
             next = passages.end;
-            if !segment.filter.admits(doc) {
+            let doc = sketches.docs[start + at];
+            if !filter.admits(doc) {
                 continue;
             }
             let distance = |at: usize| query.expected(distances[at]);
-            let candidate = |at: usize| Candidate { distance: distance(at), segment: number, position: start + at };
+            let mut offer = |at: usize, distance: u16| {
+                if collector.accepts(distance) {
+                    let cosine = query.levels.cosine(sketches.sketch(start + at), sketches.corrections[start + at]);
+                    let position = (start + at) as u32;
+                    collector.add(Candidate { distance, segment: number as u32, doc, position, cosine });
+                }
+            };
             if passages.len() == 1 {
-                collector.offer(candidate(at));
+                offer(at, distance(at));
             } else {
-                let mut passages: Vec<Candidate> = passages.map(candidate).collect();
+                let mut passages: Vec<(u16, usize)> = passages.map(|at| (distance(at), at)).collect();
                 passages.sort_unstable();
-                passages.into_iter().take(PASSAGES).for_each(|passage| collector.offer(passage));
-            }
-            if collector.needed() != needed {
-                needed = collector.needed();
-                bits = query.bits_within(needed);
+                passages.truncate(PASSAGES);
+                // Back in the order of the document, as all candidates are.
+                passages.sort_unstable_by_key(|(_, at)| *at);
+                passages.into_iter().for_each(|(distance, at)| offer(at, distance));
             }
         }
         start = end;
@@ -100,7 +130,7 @@ fn scan_range(
 }
 
 /// Returns the range of equal documents around a position.
-fn of_document(docs: &[u32], at: usize) -> std::ops::Range<usize> {
+pub fn of_document(docs: &[u32], at: usize) -> std::ops::Range<usize> {
     let before = docs[..at].iter().rev().take_while(|doc| **doc == docs[at]).count();
     let after = docs[at..].iter().take_while(|doc| **doc == docs[at]).count();
     at - before..at + after
@@ -119,16 +149,19 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(limit: usize) -> Self {
-        let counts = vec![0; usize::from(u16::MAX) + 1];
-        Self { limit: limit.max(1), furthest: u16::MAX, counts, count: 0, candidates: Vec::new() }
+    /// Creates a collector of candidates within a distance.
+    fn new(limit: usize, bound: u16) -> Self {
+        let counts = vec![0; usize::from(bound) + 1];
+        Self { limit: limit.max(1), furthest: bound, counts, count: 0, candidates: Vec::new() }
     }
 
-    fn offer(&mut self, candidate: Candidate) {
-        let is_full = self.count >= self.limit;
-        if candidate.distance > self.furthest || is_full && candidate.distance == self.furthest {
-            return;
-        }
+    /// Tells if a candidate at this distance may be among the nearest.
+    fn accepts(&self, distance: u16) -> bool {
+        distance < self.furthest || distance == self.furthest && self.count < self.limit
+    }
+
+    /// Adds a candidate that it accepts.
+    fn add(&mut self, candidate: Candidate) {
         self.candidates.push(candidate);
         self.counts[usize::from(candidate.distance)] += 1;
         self.count += 1;
@@ -141,7 +174,7 @@ impl Collector {
         }
     }
 
-    /// Returns the largest distance that the next document needs. Later candidates of the largest distance come after those
+    /// Returns the largest distance that the next candidate needs. Later candidates of the largest distance come after those
     /// that are known.
     fn needed(&self) -> u16 {
         if self.count >= self.limit { self.furthest.saturating_sub(1) } else { self.furthest }

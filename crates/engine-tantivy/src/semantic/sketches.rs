@@ -5,6 +5,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::columns::{CodeBuffer, VectorColumns};
 use super::parallel;
+use super::query_levels::{Correction, QueryLevels};
 use super::rotation::{Rotation, SCALE};
 
 /// Maximum number of vectors from which the mean is computed.
@@ -16,6 +17,7 @@ pub struct QuerySketch {
     /// Expected distance of a vector in `0..=u16::MAX`, half of one minus the cosine, by the number of bits in which its sketch
     /// differs. In ascending order.
     expected: Vec<u16>,
+    pub levels: QueryLevels,
 }
 
 impl QuerySketch {
@@ -35,13 +37,21 @@ impl QuerySketch {
 /// Sketches of all vectors of one kind in a segment, in the order of documents.
 pub struct Sketches {
     kind: VectorKind,
-    /// Rotated mean of the unit vectors. A bit tells if a component is larger than that of the mean.
+    /// Rotated mean of the unit vectors. A bit tells if a component of a unit vector is larger.
     mean: Vec<f32>,
     /// Document of each vector.
     pub docs: Vec<DocId>,
     /// First value of each vector in the column of codes.
     pub rows: Vec<u32>,
     pub bits: Vec<u64>,
+    pub corrections: Vec<Correction>,
+}
+
+/// Sketches of some vectors.
+#[derive(Default)]
+struct Part {
+    bits: Vec<u64>,
+    corrections: Vec<Correction>,
 }
 
 impl Sketches {
@@ -63,19 +73,30 @@ impl Sketches {
         rows.shrink_to_fit();
         let mut mean = mean(columns, kind, &rows);
         Sketcher::new(kind).rotation.rotate(&mut mean);
+        mean.iter_mut().for_each(|value| *value /= SCALE);
         let sketch = |rows: &[u32]| {
             let mut sketcher = Sketcher::new(kind);
-            let mut bits = Vec::with_capacity(rows.len() * kind.dimensions.div_ceil(64));
+            let mut part = Part::default();
+            part.bits.reserve(rows.len() * kind.dimensions.div_ceil(64));
+            part.corrections.reserve(rows.len());
             let mut buffer = CodeBuffer::new(kind);
             for row in rows {
-                sketcher.sketch(columns.read(*row, &mut buffer), &mean, &mut bits);
+                sketcher.load(columns.read(*row, &mut buffer), &mean);
+                sketcher.push_bits(&mut part.bits);
+                part.corrections.push(Correction::new(&sketcher.residual, &mean));
             }
-            bits
+            vec![part]
         };
-        let mut parts = rows.chunks(rows.len().div_ceil(threads.max(1)).max(1));
-        let mut bits = parallel::join(parts.next().unwrap_or_default(), parts, &sketch)?;
+        let mut chunks = rows.chunks(rows.len().div_ceil(threads.max(1)).max(1));
+        let mut parts = parallel::join(chunks.next().unwrap_or_default(), chunks, &sketch)?.into_iter();
+        let Part { mut bits, mut corrections } = parts.next().unwrap_or_default();
+        for part in parts {
+            bits.extend(part.bits);
+            corrections.extend(part.corrections);
+        }
         bits.shrink_to_fit();
-        Ok(Self { kind, mean, docs, rows, bits })
+        corrections.shrink_to_fit();
+        Ok(Self { kind, mean, docs, rows, bits, corrections })
     }
 
     /// Returns the sketch of a query.
@@ -85,25 +106,32 @@ impl Sketches {
     pub fn query(&self, codes: &[i8]) -> QuerySketch {
         let mut sketcher = Sketcher::new(self.kind);
         let mut bits = Vec::new();
-        sketcher.sketch(codes, &self.mean, &mut bits);
-        let length = length(codes);
-        let unit = || sketcher.values.iter().map(|value| value / (length * SCALE));
-        let mean = || self.mean.iter().map(|mean| mean / SCALE);
-        let product: f32 = unit().zip(mean()).map(|(value, mean)| value * mean).sum();
-        let from_mean = unit().zip(mean()).map(|(value, mean)| (value - mean).powi(2)).sum::<f32>().sqrt();
+        sketcher.load(codes, &self.mean);
+        sketcher.push_bits(&mut bits);
+        let residual = &sketcher.residual;
+        let squares = |values: &[f32]| values.iter().map(|value| value.powi(2)).sum::<f32>();
+        let from_mean = squares(residual).sqrt();
+        let product = residual.iter().zip(&self.mean).map(|(value, mean)| (value + mean) * mean).sum();
         // Mean square of the distance of unit vectors from their mean.
-        let spread = (1.0 - mean().map(|mean| mean.powi(2)).sum::<f32>()).max(0.0).sqrt();
+        let spread = (1.0 - squares(&self.mean)).max(0.0).sqrt();
         let count = 64 * bits.len();
         let cosine = |differing: usize| {
             let angle = std::f32::consts::PI * differing as f32 / count as f32;
             product + from_mean * spread * angle.cos()
         };
         let distance = |cosine: f32| ((1.0 - cosine) / 2.0 * f32::from(u16::MAX)) as u16;
-        QuerySketch { bits, expected: (0..=count).map(|differing| distance(cosine(differing))).collect() }
+        let expected = (0..=count).map(|differing| distance(cosine(differing))).collect();
+        QuerySketch { bits, expected, levels: QueryLevels::new(residual, product, spread) }
     }
 
     pub fn len(&self) -> usize {
         self.docs.len()
+    }
+
+    /// Returns the sketch of the vector at a position.
+    pub fn sketch(&self, position: usize) -> &[u64] {
+        let words = self.kind.dimensions.div_ceil(64);
+        self.bits.get(position * words..(position + 1) * words).unwrap_or_default()
     }
 
     /// Returns the first position at or after `position` where a document begins.
@@ -134,23 +162,29 @@ fn mean(columns: &VectorColumns, kind: VectorKind, rows: &[u32]) -> Vec<f32> {
 
 struct Sketcher {
     rotation: Rotation,
-    values: Vec<f32>,
+    /// Rotated unit vector, of which the mean is subtracted.
+    residual: Vec<f32>,
 }
 
 impl Sketcher {
     fn new(kind: VectorKind) -> Self {
-        let values = vec![0.0; kind.dimensions.next_multiple_of(64)];
-        Self { rotation: Rotation::new(kind.dimensions), values }
+        let residual = vec![0.0; kind.dimensions.next_multiple_of(64)];
+        Self { rotation: Rotation::new(kind.dimensions), residual }
     }
 
-    /// Appends the sketch of a vector.
-    fn sketch(&mut self, codes: &[i8], mean: &[f32], bits: &mut Vec<u64>) {
-        self.values.fill(0.0);
-        self.values.iter_mut().zip(codes).for_each(|(value, code)| *value = f32::from(*code));
-        self.rotation.rotate(&mut self.values);
-        let length = length(codes);
-        for (values, mean) in self.values.as_chunks::<64>().0.iter().zip(mean.as_chunks::<64>().0) {
-            let larger = values.iter().zip(mean).map(|(value, mean)| *value > mean * length);
+    /// Loads a vector, given the rotated mean.
+    fn load(&mut self, codes: &[i8], mean: &[f32]) {
+        self.residual.fill(0.0);
+        self.residual.iter_mut().zip(codes).for_each(|(value, code)| *value = f32::from(*code));
+        self.rotation.rotate(&mut self.residual);
+        let scale = 1.0 / (length(codes) * SCALE);
+        self.residual.iter_mut().zip(mean).for_each(|(value, mean)| *value = *value * scale - mean);
+    }
+
+    /// Appends the sketch of the loaded vector.
+    fn push_bits(&self, bits: &mut Vec<u64>) {
+        for values in self.residual.as_chunks::<64>().0 {
+            let larger = values.iter().map(|value| *value > 0.0);
             bits.push(larger.enumerate().fold(0, |word, (at, bit)| word | u64::from(bit) << at));
         }
     }

@@ -95,6 +95,24 @@ async fn large_scopes_are_searched_by_sketches_with_little_loss() {
 }
 
 #[tokio::test]
+async fn documents_of_one_passage_are_searched_by_sketches_with_little_loss() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    let exact = MemoryEngine::default();
+    let document = |number: u32| {
+        Change::Put(Box::new(IndexDocument {
+            vectors: Some(DocumentVectors { space: SPACE, passages: vec![vector(number)] }),
+            ..IndexDocument::new(DocId(Uuid::from_u128(u128::from(number))), Collection::Web)
+        }))
+    };
+    let changes: Vec<Change> = (0..25_000).map(document).collect();
+    engine.apply(IndexName::Web, changes.clone()).await.expect("changes");
+    exact.apply(IndexName::Web, changes).await.expect("changes");
+    let recall = recall(&engine, &exact, &Filters::default()).await;
+    assert!(recall >= 0.98, "{recall}");
+}
+
+#[tokio::test]
 async fn vectors_are_searched_while_documents_change() {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(folder.path());
