@@ -125,15 +125,13 @@ impl Generator for HttpGenerator {
     }
 
     async fn generate(&self, request: &GenerationRequest) -> Result<Generation, ModelError> {
-        // A lost endpoint would cost every call its retries.
-        if self.cooldown.is_active() {
-            return Err(ModelError::CoolingDown);
-        }
         let deadline = Instant::now() + self.timeout;
         let outcome = match timeout_at(deadline, self.with_retries(request, deadline)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(ModelError::Timeout.into()),
         };
+        // A lost endpoint would cost every call its retries. One late answer must not cost other callers theirs.
+        self.cooldown.wait_until(deadline).await?;
         outcome.map_err(|failure| {
             self.cool_down(&failure);
             failure.error
