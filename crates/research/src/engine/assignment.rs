@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use model::DocId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::stored;
 
 /// Maximum length of a question in characters.
 pub const MAX_QUERY_CHARS: usize = 8_000;
@@ -117,11 +114,6 @@ pub enum Format {
 pub struct PreviousReport {
     pub query: String,
     pub text: String,
-    #[serde(default)]
-    pub unanswered: Vec<String>,
-    /// Documents that it cites.
-    #[serde(default, with = "stored::ids")]
-    pub cited: Vec<DocId>,
 }
 
 /// Limits within the budget, by depth.

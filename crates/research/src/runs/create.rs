@@ -142,12 +142,7 @@ impl Research {
             let message = format!("previous_research_id: the run `{id}` has no report; its status is `{}`", run.status);
             return Err(Error::invalid("previous_research_id", message));
         };
-        Ok(PreviousReport {
-            query: run.query,
-            text: report.text,
-            unanswered: report.unanswered,
-            cited: report.citations.iter().map(|citation| citation.doc_id).collect(),
-        })
+        Ok(PreviousReport { query: run.query, text: report.text })
     }
 }
 
