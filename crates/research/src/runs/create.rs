@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::request::StoredSearch;
 use super::{Research, RunView, StoredRequest, StoredState, progress_of};
-use crate::engine::{Assignment, Budget, Depth, Format, OutputSpec, PreviousReport, structured};
+use crate::engine::{Assignment, Budget, DEFAULT_ANSWER_TOKENS, Depth, Format, OutputSpec, PreviousReport, structured};
 
 /// A run to create. Single values are validated already.
 #[derive(Clone, Debug)]
@@ -75,6 +75,7 @@ impl Research {
             has_model: self.generator.is_some() && new.budget.max_tokens > 0,
         };
         let request = StoredRequest { assignment, search: StoredSearch::of(&new.search) };
+            max_answer_tokens: self.generator.as_ref().map_or(DEFAULT_ANSWER_TOKENS, |model| model.max_tokens()),
         let secret = new.webhook.as_ref().map(|_| generate_secret());
         let (webhook_url, webhook_events) = match new.webhook {
             Some(NewWebhook { url, events }) => {
