@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use ::webhooks::generate_secret;
 use app::search::SearchRequest;
 use app::{Error, Result, Viewer};
@@ -73,9 +75,10 @@ impl Research {
             budget: new.budget,
             previous,
             has_model: self.generator.is_some() && new.budget.max_tokens > 0,
-        };
-        let request = StoredRequest { assignment, search: StoredSearch::of(&new.search) };
             max_answer_tokens: self.generator.as_ref().map_or(DEFAULT_ANSWER_TOKENS, |model| model.max_tokens()),
+        };
+        let request = Arc::new(StoredRequest { assignment, search: StoredSearch::of(&new.search) });
+        let progress = self.first_progress(viewer, &request).await?;
         let secret = new.webhook.as_ref().map(|_| generate_secret());
         let (webhook_url, webhook_events) = match new.webhook {
             Some(NewWebhook { url, events }) => {
@@ -91,8 +94,8 @@ impl Research {
             session_id: new.session_id,
             identity: viewer.identity.rate_key(),
             query,
-            request: serde_json::to_string(&request).map_err(Error::internal)?,
-            progress: progress_of(&StoredState::new(&request).engine).progress,
+            request: serde_json::to_string(&*request).map_err(Error::internal)?,
+            progress,
             status: ResearchStatus::Queued,
             stop_reason: None,
             error: None,
@@ -132,6 +135,14 @@ impl Research {
             return check();
         }
         self.app.compute_for(viewer.organization_id, structured::MAX_SCHEMA_BYTES, check).await?
+    }
+
+    /// Returns the progress before the first step: the questions by rules. Dividing a long query leaves the thread that serves
+    /// connections.
+    async fn first_progress(&self, viewer: &Viewer, request: &Arc<StoredRequest>) -> Result<Details> {
+        let (bytes, request) = (request.assignment.query.len(), Arc::clone(request));
+        let begin = move || progress_of(&StoredState::new(&request).engine).progress;
+        self.app.compute_for(viewer.organization_id, bytes, begin).await
     }
 
     /// Returns the report of a run of the viewer's organization to continue.

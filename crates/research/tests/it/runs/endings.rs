@@ -1,10 +1,13 @@
-use app::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::{Error, ShareLimits};
 use model::{Clock, ResearchId, ResearchStatus, ResearchStop};
 use research::ListQuery;
 use research::engine::{Engine, Format, OutputSpec, Warning};
 use serde_json::json;
-use std::time::Duration;
 use test_support::{EngineFault, Setup, until};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::world::{QUESTION, World, check_sequence, kinds, quick, standard};
@@ -51,6 +54,23 @@ async fn run_whose_searches_all_fail_fails() {
     assert_eq!((run.status, run.stop_reason), (ResearchStatus::Failed, Some(ResearchStop::Error)));
     assert_eq!(run.error.unwrap().code, "provider_unavailable");
     assert!(run.report.is_none());
+}
+
+#[tokio::test]
+async fn long_query_waits_for_a_thread_of_computation() {
+    let mut setup = Setup::default();
+    setup.options.shares = ShareLimits { cores: 1, ..setup.options.shares };
+    let world = World::with(setup).await;
+    let other = world.app.tenant().await.organization_id;
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let service = Arc::clone(&world.app.app);
+    let busy = tokio::spawn(async move { service.compute_for(other, 0, move || ended.recv().is_err()).await });
+    tokio::task::yield_now().await;
+    let mut creating = Box::pin(world.create(quick(QUESTION)));
+    assert!(timeout(Duration::from_millis(300), &mut creating).await.is_err(), "the only thread is busy");
+    drop(end);
+    creating.await;
+    assert!(busy.await.unwrap().unwrap());
 }
 
 #[tokio::test]
