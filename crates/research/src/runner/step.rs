@@ -157,9 +157,11 @@ where
     let end = Instant::now() + time;
     let outage_end = end.min(Instant::now() + OUTAGE);
     let mut retries = 0;
-    while retries < BUSY_RETRIES {
+    loop {
         match timeout_at(end, work()).await {
-            Ok(Err(Error::Overloaded { retry_after, .. })) if Instant::now() + retry_after < end => {
+            Ok(Err(Error::Overloaded { retry_after, .. }))
+                if retries < BUSY_RETRIES && Instant::now() + retry_after < end =>
+            {
                 retries += 1;
                 tokio::time::sleep(retry_after).await;
             }
@@ -167,10 +169,11 @@ where
                 tokio::time::sleep(OUTAGE_DELAY).await;
             }
             Ok(outcome) => return outcome,
-            Err(_) => break,
+            Err(_) => {
+                return Err(Error::Overloaded { message: OUT_OF_TIME.to_owned(), retry_after: Duration::ZERO });
+            }
         }
     }
-    Err(Error::Overloaded { message: OUT_OF_TIME.to_owned(), retry_after: Duration::ZERO })
 }
 
 /// Describes a failure to the owner of the run, without causes inside the service.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Error, ShareLimits};
+use app::{Error, ShareLimits, Work};
 use model::{Clock, ResearchId, ResearchStatus, ResearchStop};
 use research::ListQuery;
 use research::engine::{Engine, Format, OutputSpec, Warning};
@@ -54,6 +54,26 @@ async fn run_whose_searches_all_fail_fails() {
     assert_eq!((run.status, run.stop_reason), (ResearchStatus::Failed, Some(ResearchStop::Error)));
     assert_eq!(run.error.unwrap().code, "provider_unavailable");
     assert!(run.report.is_none());
+}
+
+#[tokio::test]
+async fn run_on_a_busy_server_fails_with_its_reason() {
+    let mut setup = Setup::default();
+    setup.options.shares = ShareLimits { searches: 1, max_waiting: 0, ..setup.options.shares };
+    let world = World::with(setup).await;
+    let (service, viewer) = (Arc::clone(&world.app.app), world.tenant.viewer.clone());
+    let busy = tokio::spawn({
+        let (service, viewer) = (Arc::clone(&service), viewer.clone());
+        async move { service.within_share(&viewer, Work::Search, std::future::pending::<app::Result<()>>()).await }
+    });
+    until("the place of searches is taken", async || service.check_share(&viewer, Work::Search).err()).await;
+    let mut new = quick("Which grease does the X200 pump take?");
+    new.budget.max_searches = 1;
+    let run = world.run(new).await;
+    busy.abort();
+    assert_eq!((run.status, run.stop_reason), (ResearchStatus::Failed, Some(ResearchStop::Error)));
+    let message = run.error.unwrap().message;
+    assert!(message.contains("busy"), "{message}");
 }
 
 #[tokio::test]
