@@ -188,7 +188,7 @@ fn found_hit(hit: SearchHit) -> FoundHit {
         title: hit.title.or(hit.name),
         index: hit.collection.index(),
         published_at: hit.published_at,
-        language: None,
+        language: hit.language,
         capture_id: hit.capture_id,
         capture_time: hit.captured_at,
         passages: hit
@@ -218,7 +218,7 @@ fn read_text(read: ReadOutcome) -> Outcome {
         doc_id: read.document.doc_id,
         title: read.document.title.or(read.document.name),
         published_at: read.document.published_at.map(app::clock::from_date_time),
-        language: None,
+        language: read.document.language,
         capture_id: capture.capture_id,
         capture_time: app::clock::from_date_time(capture.capture_time),
         passages: passages.into_iter().map(passage).collect(),

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::web::WebPage;
 use app::{Error, ShareLimits, Work};
 use model::{Clock, ResearchId, ResearchStatus, ResearchStop};
 use research::ListQuery;
 use research::engine::{Engine, Format, OutputSpec, Warning};
 use serde_json::json;
-use test_support::{EngineFault, Setup, until};
+use test_support::{EngineFault, Setup, page, until};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -91,6 +92,26 @@ async fn long_query_waits_for_a_thread_of_computation() {
     drop(end);
     creating.await;
     assert!(busy.await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn inflected_words_of_other_languages_match() {
+    let world = World::new().await;
+    let text = "# Ersatzteile\n\nDie Lieferzeiten aller Dichtungen betragen zwei Wochen.\n";
+    let german = WebPage { language: Some("de".to_owned()), ..page("https://teile.example/", text) };
+    world.app.import([german]).await;
+    let question = "Lieferzeit einer Dichtung";
+    let run = world.run(quick(question)).await;
+    let report = run.report.as_ref().unwrap();
+    assert!(report.text.contains("zwei Wochen"), "{}", report.text);
+    world.verify(&run).await;
+
+    let schema = json!({"type": "object", "properties": {"lieferzeiten": {"type": "string"}}});
+    let mut structured = quick(question);
+    structured.output = OutputSpec { format: Format::Structured, schema: Some(schema), max_chars: 2_000 };
+    let report = world.run(structured).await.report.unwrap();
+    let value = report.structured.unwrap();
+    assert_eq!(value["lieferzeiten"], "Die Lieferzeiten aller Dichtungen betragen zwei Wochen.");
 }
 
 #[tokio::test]
