@@ -63,8 +63,8 @@ impl Stopwatch {
 }
 
 impl Research {
-    /// Computes on the threads for it, organizations in turn: on those of connections, a long query or a large schema would delay the
-    /// requests of all others. Filling a schema can take seconds, so it yields to everything else.
+    /// Computes on the threads for it, organizations in turn: on those of connections, a long query or a large schema
+    /// would delay the requests of all others. Filling a schema can take seconds, so it yields to everything else.
     pub(super) async fn compute<T: Send + 'static>(
         &self,
         run: &ResearchRun,

@@ -137,8 +137,8 @@ impl Research {
         self.app.compute_for(viewer.organization_id, structured::MAX_SCHEMA_BYTES, check).await?
     }
 
-    /// Returns the progress before the first step: the questions by rules. Dividing a long query leaves the thread that serves
-    /// connections.
+    /// Returns the progress before the first step: the questions by rules. Dividing a long query leaves the thread that
+    /// serves connections.
     async fn first_progress(&self, viewer: &Viewer, request: &Arc<StoredRequest>) -> Result<Details> {
         let (bytes, request) = (request.assignment.query.len(), Arc::clone(request));
         let begin = move || progress_of(&StoredState::new(&request).engine).progress;

@@ -63,12 +63,14 @@ fn range_written_with_a_hyphen_is_no_disagreement() {
         page(
             "https://pumps.example/x300",
             "Manual",
-            "# X300\n\nThe operating pressure of the X300 pump is 5-10 bar in normal use. Staff must be trained for its service.\n",
+            "# X300\n\nThe operating pressure of the X300 pump is 5-10 bar in normal use. \
+             Staff must be trained for its service.\n",
         ),
         page(
             "https://forum.example/x300",
             "Forum",
-            "# Talk\n\nThe operating pressure of the X300 pump is 5–10 bar in normal use, says the dealer. Others run it hotter.\n",
+            "# Talk\n\nThe operating pressure of the X300 pump is 5–10 bar in normal use, says the dealer. \
+             Others run it hotter.\n",
         ),
     ]);
     let run = world.run(&assignment("What is the operating pressure of the X300 pump?"));

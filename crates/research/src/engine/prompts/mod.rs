@@ -28,8 +28,8 @@ fn left_beside_report(state: &State, budget: &Budget) -> u64 {
     u64::from(budget.max_tokens).saturating_sub(state.spent.tokens.saturating_add(reserve))
 }
 
-/// Raises the limit of an answer to that of the model, as far as the tokens suffice: reasoning counts too, and may be many times as long
-/// as the answer.
+/// Raises the limit of an answer to that of the model, as far as the tokens suffice: reasoning counts too, and may be
+/// many times as long as the answer.
 fn with_reasoning(mut prompt: Prompt, state: &State, assignment: &Assignment) -> Prompt {
     let answer = prompt.max_tokens;
     let others = bound(&prompt) - u64::from(answer);

@@ -43,8 +43,8 @@ const GENERAL: &[&str] = &[
 const MAX_VALUES: usize = 2_000;
 /// Quotes that one value is based on.
 const MAX_QUOTES: usize = 4;
-/// Length of a field's name, title and description, with those of the fields around it, in characters. They are analysed for each
-/// value, and thousands of values can share one description by reference.
+/// Length of a field's name, title and description, with those of the fields around it, in characters. They are
+/// analysed for each value, and thousands of values can share one description by reference.
 const MAX_WORDS_CHARS: usize = 400;
 /// Options of an enumeration that cost as much as one value, because each sentence is searched for each of them.
 const OPTIONS_PER_VALUE: usize = 50;

@@ -56,8 +56,8 @@ impl<'a> Sentences<'a> {
         quotes::text(self.state, quote)
     }
 
-    /// Returns the sentences about a field, best first. Words of the assignment count less than those of the field. Only
-    /// sentences of `source`, if given.
+    /// Returns the sentences about a field, best first. Words of the assignment count less than those of the field.
+    /// Only sentences of `source`, if given.
     pub fn about(&self, field: &str, source: Option<usize>) -> Vec<Sentence> {
         if self.quotes.is_empty() {
             return Vec::new();

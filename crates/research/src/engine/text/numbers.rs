@@ -93,7 +93,8 @@ fn quantity(text: &str, start: usize, end: usize, before: Option<char>) -> Quant
     Quantity { bytes, value, unit, is_year: is_year && currency.is_none() && !negative }
 }
 
-/// Returns true if a number after this text has a minus sign. After a word or a number it is a hyphen: `5-10 bar`, `PN-16`.
+/// Returns true if a number after this text has a minus sign. After a word or a number it is a hyphen: `5-10 bar`,
+/// `PN-16`.
 fn is_negative(before: &str) -> bool {
     let Some(before) = before.strip_suffix(['-', '−']) else { return false };
     before.chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{'))
