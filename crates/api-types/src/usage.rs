@@ -130,10 +130,10 @@ pub struct ProductUsage {
     pub product: String,
     /// Display name.
     pub label: String,
-    /// Number of answered requests.
+    /// Number of answered requests to the endpoint of the product, MCP included.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// Charges in cents.
+    /// Charges in cents, those of research runs and compatible endpoints included.
     #[schemars(range(min = 0))]
     pub spend_cents: i64,
 }

@@ -1,6 +1,9 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use models::ModelError;
+use tokio::time::sleep;
+
 /// Period during which the endpoint gets no requests.
 #[derive(Default)]
 pub struct Cooldown(Mutex<Option<Instant>>);
@@ -16,8 +19,23 @@ impl Cooldown {
         self.remaining().is_some()
     }
 
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// `CoolingDown` at once if it is not before the deadline.
+    pub async fn wait_until(&self, deadline: tokio::time::Instant) -> Result<(), ModelError> {
+        // Another request may extend the period meanwhile.
+        while let Some(remaining) = self.remaining() {
+            if tokio::time::Instant::now() + remaining >= deadline {
+                return Err(ModelError::CoolingDown);
+            }
+            sleep(remaining).await;
+        }
+        Ok(())
+    }
+
     /// Returns the time until the end; `None` after it.
-    pub fn remaining(&self) -> Option<Duration> {
+    fn remaining(&self) -> Option<Duration> {
         let until = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
         until.checked_duration_since(Instant::now()).filter(|remaining| !remaining.is_zero())
     }

@@ -152,13 +152,7 @@ impl HttpEmbedder {
     async fn with_retries(&self, batch: &[String], deadline: Instant) -> Result<Vec<Vec<f32>>, ModelError> {
         let mut retries = Retries::new(self.retry_delay);
         loop {
-            // Another request may extend the pause meanwhile.
-            while let Some(pause) = self.rate_limited.remaining() {
-                if Instant::now() + pause >= deadline {
-                    return Err(ModelError::CoolingDown);
-                }
-                sleep(pause).await;
-            }
+            self.rate_limited.wait_until(deadline).await?;
             let failure = match self.request(TextKind::Document, batch).await {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,

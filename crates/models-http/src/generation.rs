@@ -124,12 +124,14 @@ impl Generator for HttpGenerator {
         &self.id
     }
 
+    fn max_tokens(&self) -> u32 {
+        self.max_tokens
+    }
+
     async fn generate(&self, request: &GenerationRequest) -> Result<Generation, ModelError> {
-        // A lost endpoint would cost every call its retries.
-        if self.cooldown.is_active() {
-            return Err(ModelError::CoolingDown);
-        }
         let deadline = Instant::now() + self.timeout;
+        // A lost endpoint would cost every call its retries. One late answer must not cost other callers theirs.
+        self.cooldown.wait_until(deadline).await?;
         let outcome = match timeout_at(deadline, self.with_retries(request, deadline)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(ModelError::Timeout.into()),

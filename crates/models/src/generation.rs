@@ -42,6 +42,9 @@ pub trait Generator: Send + Sync {
     /// Returns the model's name as shown to callers of the service. It does not reveal the endpoint.
     fn id(&self) -> &str;
 
+    /// Returns the maximum number of tokens that it generates per call, reasoning included.
+    fn max_tokens(&self) -> u32;
+
     /// Generates one answer. Implementations enforce their own timeout.
     ///
     /// # Errors

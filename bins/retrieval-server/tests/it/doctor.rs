@@ -4,6 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
+use test_support::chat::{ChatEndpoint, completion};
+use test_support::endpoint::Reply;
 
 use crate::support::{Database, Finished, Server};
 
@@ -129,6 +131,23 @@ fn each_missing_dependency_fails_with_a_hint() {
     }
     let postgres = Server::prepare(Database::Shared(format!("postgres://u:p@{nobody}/d")), "");
     assert_problems_of(&postgres.command(&["doctor", "--json"]), "database", "database.url");
+}
+
+#[test]
+fn reasoning_model_is_asked_with_its_limit_of_tokens() {
+    let chat = ChatEndpoint::start(|_, request| match request.body["max_tokens"].as_u64() {
+        Some(16_000) => completion("moon"),
+        _ => Reply::json(200, &json!({"choices": [{"message": {"content": null}, "finish_reason": "length"}]})),
+    });
+    for (max_tokens, status, hint) in [(16_000, "pass", ""), (1_000, "warn", "generate.max_tokens")] {
+        let endpoint = format!("backend = \"http\"\nurl = {:?}\nmodel = \"m\"\n", chat.url());
+        let sections = format!("[generate]\n{endpoint}max_tokens = {max_tokens}\n");
+        let done = Server::prepare(Database::sqlite(), &sections).command(&["doctor", "--json"]);
+        let findings = findings(&done);
+        let finding = findings.iter().find(|finding| finding["check"] == "generator").unwrap();
+        assert_eq!(finding["status"], status, "{finding}");
+        assert!(finding["hint"].as_str().unwrap_or_default().contains(hint), "{finding}");
+    }
 }
 
 #[test]

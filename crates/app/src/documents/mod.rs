@@ -128,6 +128,8 @@ pub struct DocumentView {
     pub source_url: String,
     pub title: Option<String>,
     pub meta_description: Option<String>,
+    /// ISO 639-1 code.
+    pub language: Option<String>,
     pub headings: Vec<String>,
     pub content_digest: Option<String>,
     pub latest_capture_id: Option<CaptureId>,

@@ -99,6 +99,7 @@ fn view(document: &Document, capture: Option<&Capture>, request: &ReadRequest) -
         source_url: source_url.to_owned(),
         title: document.title.clone(),
         meta_description: document.description.clone(),
+        language: document.language.clone(),
         headings: capture.map(|capture| capture.headings.0.clone()).unwrap_or_default(),
         content_digest: capture.map(|capture| capture.content_digest.clone()),
         latest_capture_id: capture.map(|capture| capture.capture_id),

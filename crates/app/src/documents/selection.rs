@@ -21,12 +21,14 @@ pub fn choose(
     warnings: &mut Vec<ReadWarning>,
 ) -> Vec<usize> {
     let excerpt = &rendered.reading.excerpt;
+    // Nothing is known of the passages of a long content that is not returned.
+    let is_read = !rendered.reading.is_part || request.include.content || request.include.passages;
     match request.selection {
         Selection::None | Selection::FullDocument => (0..excerpt.passages().len()).collect(),
+        Selection::PassageIds if !is_read => Vec::new(),
         Selection::PassageIds => by_ids(excerpt, request, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
             let ranked = ranked(excerpt, language, request.query.as_deref());
-            let is_read = request.include.content || request.include.passages;
             if ranked.is_empty() && (!excerpt.passages().is_empty() || (rendered.reading.is_part && is_read)) {
                 warnings.push(ReadWarning::NoMatch);
             }

@@ -30,6 +30,8 @@ pub struct SearchHit {
     pub title: Option<String>,
     pub description: Option<String>,
     pub mime: Option<String>,
+    /// ISO 639-1 code.
+    pub language: Option<String>,
     pub labels: Vec<String>,
     pub published_at: Option<Timestamp>,
     pub first_seen_at: Timestamp,
@@ -86,6 +88,7 @@ pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &m
         title: document.title,
         description: document.description,
         mime: document.mime,
+        language: document.language,
         labels: document.labels.0,
         published_at: document.published_at,
         first_seen_at: document.first_seen_at,

@@ -146,12 +146,13 @@ pub async fn remove(
     let details = Details::default().with("host", selection.host.clone()).with("prefix", selection.prefix.clone());
     let mut entry = Some(entry(actor, now, AuditAction::WebPagesRemoved, details));
     let mut count = 0;
+    let mut after = None;
     for _ in 0..steps {
-        let pages = list(store, selection, None, REMOVED_AT_A_TIME).await?;
+        // From the beginning, each step would read all other pages before the selected ones again.
+        let pages = list(store, selection, after, REMOVED_AT_A_TIME).await?;
         let ids: Vec<DocId> = pages.iter().map(|page| page.doc_id).collect();
-        if ids.is_empty() {
-            return Ok(Removed { count, is_complete: true });
-        }
+        let Some(last) = ids.last().copied() else { break };
+        after = Some(last);
         count += store.remove_web_pages(ids, now, entry.take()).await?;
     }
     let left = list(store, selection, None, 1).await?;

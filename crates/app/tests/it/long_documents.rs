@@ -192,6 +192,9 @@ async fn selections_read_what_they_return() {
         let include = Include { metadata: true, passages: false, capture_history: true, content: false };
         let metadata = read(&world, &tenant, ReadRequest { include, ..read_url(URL) }).await;
         assert_eq!(metadata.document.headings, ["Pumps", "End"]);
+        let passage_ids = vec![passage.passage_id.to_string()];
+        let unread = ReadRequest { selection: Selection::PassageIds, passage_ids, include, ..read_url(URL) };
+        assert_eq!(read(&world, &tenant, unread).await.warnings, [], "nothing is read that could lack the passage");
         let text = read(&world, &tenant, ReadRequest { format: ContentFormat::Text, ..read_url(URL) }).await;
         answers.push((passage.passage_id, text.content.unwrap().text));
     }

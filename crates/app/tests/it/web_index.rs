@@ -162,6 +162,18 @@ async fn removed_pages_are_counted_and_audited() {
 }
 
 #[tokio::test]
+async fn pages_are_removed_across_steps() {
+    let world = TestApp::start().await;
+    let viewer = operator(&world, &world.tenant().await).await;
+    // A transaction removes 500, and pages of another host lie between them.
+    let urls = (0..600).map(|number| format!("https://{}/{number}", if number % 50 == 7 { "b" } else { "a" }));
+    world.import(urls.map(|url| page(&url, "a text"))).await;
+    let removed = world.app.remove_web_pages(&viewer, &host("a")).await.unwrap();
+    assert_eq!(removed, Removed { count: 588, is_complete: true });
+    assert_eq!(world.app.web_stats(&viewer, 1).await.unwrap().pages, 12);
+}
+
+#[tokio::test]
 async fn refreshed_pages_are_queued_if_the_index_has_them() {
     let world = TestApp::start().await;
     let viewer = operator(&world, &world.tenant().await).await;

@@ -64,6 +64,7 @@ fn any_hit() -> impl Strategy<Value = SearchHit> {
             title,
             description,
             mime,
+            language: None,
             labels,
             published_at,
             first_seen_at: time,

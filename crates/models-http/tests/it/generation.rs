@@ -168,11 +168,22 @@ async fn long_wait_that_the_endpoint_asks_for_is_a_cooldown() {
 
 #[tokio::test]
 async fn lost_endpoint_is_skipped() {
-    let generator = HttpGenerator::new(options("http://127.0.0.1:1/v1")).expect("a client");
+    let options = HttpGeneratorOptions { timeout: Duration::from_secs(4), ..options("http://127.0.0.1:1/v1") };
+    let generator = HttpGenerator::new(options).expect("a client");
     let failure = generator.generate(&prompt()).await.expect_err("the port is closed");
     assert!(matches!(failure, ModelError::Unreachable(_)));
     assert!(!format!("{failure:?}").contains("127.0.0.1:1/"), "{failure:?}");
     assert!(matches!(generator.generate(&prompt()).await, Err(ModelError::CoolingDown)));
+}
+
+#[tokio::test]
+async fn call_with_enough_time_waits_for_the_end_of_a_cooldown() {
+    // Five attempts of one call.
+    let endpoint = ChatEndpoint::start(|number, _| if number < 5 { Reply::Close } else { completion("yes") });
+    let generator = generator(&endpoint);
+    assert!(matches!(generator.generate(&prompt()).await, Err(ModelError::Unreachable(_))));
+    assert_eq!(generator.generate(&prompt()).await.expect("a text").text, "yes");
+    assert_eq!(endpoint.requests().len(), 6);
 }
 
 #[tokio::test]

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use model::DocId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::stored;
 
 /// Maximum length of a question in characters.
 pub const MAX_QUERY_CHARS: usize = 8_000;
 
 /// Default length of a report in characters.
 pub const DEFAULT_REPORT_CHARS: usize = 12_000;
+
+/// Default limit of one answer of the model in tokens.
+pub const DEFAULT_ANSWER_TOKENS: u32 = 4_096;
 
 /// Everything that determines a run, apart from the outcomes of its steps. It does not change during the run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -32,6 +32,14 @@ pub struct Assignment {
     /// True if [`super::Step::Generate`] can be executed.
     #[serde(default)]
     pub has_model: bool,
+    /// Maximum number of tokens that the model generates for one step, its reasoning included.
+    #[serde(default = "default_answer_tokens")]
+    pub max_answer_tokens: u32,
+}
+
+/// Limit of runs that were created before it was stored with them.
+fn default_answer_tokens() -> u32 {
+    DEFAULT_ANSWER_TOKENS
 }
 
 /// Thoroughness of a run: a preset of the budget and of the limits within it.
@@ -117,11 +125,6 @@ pub enum Format {
 pub struct PreviousReport {
     pub query: String,
     pub text: String,
-    #[serde(default)]
-    pub unanswered: Vec<String>,
-    /// Documents that it cites.
-    #[serde(default, with = "stored::ids")]
-    pub cited: Vec<DocId>,
 }
 
 /// Limits within the budget, by depth.

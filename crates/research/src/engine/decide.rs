@@ -76,7 +76,7 @@ impl State {
         let limits = Limits::of(assignment.depth);
         let asks_model = self.can_generate(assignment) && assignment.depth != Depth::Quick;
         let affordable = |prompt: &Prompt| prompts::is_affordable(self, budget, prompt);
-        if asks_model && !self.is_planned() && affordable(&prompts::plan::prompt(assignment)) {
+        if asks_model && !self.is_planned() && affordable(&prompts::plan::prompt(self, assignment)) {
             return Some(Want::Plan);
         }
         let can_search = self.spent.searches < budget.max_searches;
@@ -104,7 +104,7 @@ impl State {
     fn step(&self, assignment: &Assignment, want: Want) -> Option<Step> {
         let text = |question: usize| self.questions.get(question).map(|asked| asked.search_text());
         match want {
-            Want::Plan => Some(Step::Generate(prompts::plan::prompt(assignment))),
+            Want::Plan => Some(Step::Generate(prompts::plan::prompt(self, assignment))),
             Want::Judge => Some(Step::Generate(prompts::judge::prompt(self, assignment))),
             Want::Search { question, queries } => {
                 Some(Step::Search { question, query: text(question)?, search_queries: queries })

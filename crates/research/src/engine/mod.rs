@@ -29,7 +29,8 @@ mod text;
 pub mod verify;
 
 pub use assignment::{
-    Assignment, Budget, DEFAULT_REPORT_CHARS, Depth, Format, MAX_QUERY_CHARS, OnExceed, OutputSpec, PreviousReport,
+    Assignment, Budget, DEFAULT_ANSWER_TOKENS, DEFAULT_REPORT_CHARS, Depth, Format, MAX_QUERY_CHARS, OnExceed,
+    OutputSpec, PreviousReport,
 };
 pub use event::Event;
 pub use prompt::{Prompt, Purpose};

@@ -1,7 +1,5 @@
 //! State of a run: everything that its steps found.
 
-use std::time::Duration;
-
 use model::{CaptureId, DocId, IndexName, PassageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -228,8 +226,6 @@ pub struct Spent {
     pub searches: u32,
     pub documents: u32,
     pub tokens: u64,
-    /// Time at the last step; the caller sets it.
-    pub elapsed: Duration,
 }
 
 /// Progress of a run.

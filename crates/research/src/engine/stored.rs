@@ -31,20 +31,6 @@ pub mod optional_id {
     }
 }
 
-/// A list of ids.
-pub mod ids {
-    use super::*;
-    use uuid::Uuid;
-
-    pub fn serialize<T: Copy + Into<Uuid>, S: Serializer>(ids: &[T], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(ids.iter().map(|id| (*id).into()))
-    }
-
-    pub fn deserialize<'de, T: From<Uuid>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-        Ok(Vec::<Uuid>::deserialize(deserializer)?.into_iter().map(T::from).collect())
-    }
-}
-
 /// A time, as milliseconds since the Unix epoch.
 pub mod time {
     use super::*;

@@ -1,5 +1,6 @@
 //! Execution of one run, step by step.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use app::{Charge, Identity, Viewer};
@@ -10,6 +11,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Stopped;
+use super::position::{Position, Stopwatch};
 use super::step::{Executed, Order};
 use crate::engine::{Ending, Event, Step};
 use crate::runs::{Research, StoredRequest, StoredState, progress_of};
@@ -48,50 +50,45 @@ impl Research {
             return self.interrupt_run(run, owner).await.map(|()| None);
         }
         let request: StoredRequest = serde_json::from_str(&run.request).map_err(Stopped::Unreadable)?;
-        let mut state = match claimed.state.as_str() {
-            "" => StoredState::new(&request),
-            stored => serde_json::from_str(stored).map_err(Stopped::Unreadable)?,
+        let request = Arc::new(request);
+        let stored: Option<StoredState> = match claimed.state.as_str() {
+            "" => None,
+            stored => Some(serde_json::from_str(stored).map_err(Stopped::Unreadable)?),
         };
         let viewer = self.viewer(run).await?;
         // The time of former attempts and between them. From here on a change of the clock uses up no budget.
         let before = self.clock.now().since(run.started_at.unwrap_or(run.created_at));
-        let claimed_at = self.timer.now();
-        let elapsed = || before + self.timer.now().since(claimed_at);
-        let mut assignment = state.assignment(&request);
-        let mut step = state.engine.next(&assignment, elapsed());
+        let watch = Stopwatch::start(&self.timer, before);
+        let begin = {
+            let (request, watch) = (Arc::clone(&request), watch.clone());
+            move || Position::new(request, stored, &watch)
+        };
+        let mut position = self.compute(run, &request, begin).await?;
         let mut events = Vec::new();
         let mut last_sequence = run.last_sequence;
-        while !matches!(step, Step::Finish(_)) {
-            let order = Order {
-                run,
-                request: &request,
-                viewer: &viewer,
-                left: assignment.budget.duration().saturating_sub(elapsed()),
+        while !matches!(position.step, Step::Finish(_)) {
+            let left = position.assignment.budget.duration().saturating_sub(watch.elapsed());
+            let order = Order { run, request: &request, viewer: &viewer, left };
+            let executed = self.execute_step(&order, &position.step).await;
+            let watch = watch.clone();
+            let Some(Executed { outcome, charge, search_id }) = executed else {
+                // The balance is used up: continue with what was found.
+                position = self.compute(run, &request, move || position.without_balance(&watch)).await?;
+                continue;
             };
-            let executed = match self.execute_step(&order, &step).await {
-                Some(executed) => executed,
-                None => {
-                    // The balance is used up: continue with what was found.
-                    state.out_of_balance = true;
-                    assignment = state.assignment(&request);
-                    step = state.engine.next(&assignment, elapsed());
-                    continue;
-                }
-            };
-            let Executed { outcome, charge, search_id } = executed;
-            let happened = state.engine.apply(&assignment, &step, outcome);
-            state.engine.spent.elapsed = elapsed();
-            events.extend(happened.into_iter().map(|event| stored_event(event, search_id)));
-            step = state.engine.next(&assignment, state.engine.spent.elapsed);
-            // The last step is stored with the end.
             charges.extend(charge);
-            if !matches!(step, Step::Finish(_)) {
+            let (next, happened) = self.compute(run, &request, move || position.after(outcome, &watch)).await?;
+            position = next;
+            events.extend(happened.into_iter().map(|event| stored_event(event, search_id)));
+            // The last step is stored with the end.
+            if !matches!(position.step, Step::Finish(_)) {
                 let recorded = events.len() as i64;
-                self.record(run, owner, &state, last_sequence, std::mem::take(&mut events)).await?;
+                self.record(run, owner, &position.state, last_sequence, std::mem::take(&mut events)).await?;
                 last_sequence += recorded;
                 charges.drain(..).for_each(Charge::keep);
             }
         }
+        let Position { state, step, .. } = position;
         let Step::Finish(ending) = step else { return Ok(None) };
         Ok(Some(Conclusion { state, ending, last_sequence, events, is_billed: viewer.billed }))
     }

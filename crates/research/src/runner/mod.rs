@@ -7,6 +7,7 @@
 mod capture;
 mod drive;
 mod finish;
+mod position;
 mod step;
 
 use std::panic::AssertUnwindSafe;

@@ -157,9 +157,11 @@ where
     let end = Instant::now() + time;
     let outage_end = end.min(Instant::now() + OUTAGE);
     let mut retries = 0;
-    while retries < BUSY_RETRIES {
+    loop {
         match timeout_at(end, work()).await {
-            Ok(Err(Error::Overloaded { retry_after, .. })) if Instant::now() + retry_after < end => {
+            Ok(Err(Error::Overloaded { retry_after, .. }))
+                if retries < BUSY_RETRIES && Instant::now() + retry_after < end =>
+            {
                 retries += 1;
                 tokio::time::sleep(retry_after).await;
             }
@@ -167,10 +169,11 @@ where
                 tokio::time::sleep(OUTAGE_DELAY).await;
             }
             Ok(outcome) => return outcome,
-            Err(_) => break,
+            Err(_) => {
+                return Err(Error::Overloaded { message: OUT_OF_TIME.to_owned(), retry_after: Duration::ZERO });
+            }
         }
     }
-    Err(Error::Overloaded { message: OUT_OF_TIME.to_owned(), retry_after: Duration::ZERO })
 }
 
 /// Describes a failure to the owner of the run, without causes inside the service.
@@ -185,7 +188,7 @@ fn found_hit(hit: SearchHit) -> FoundHit {
         title: hit.title.or(hit.name),
         index: hit.collection.index(),
         published_at: hit.published_at,
-        language: None,
+        language: hit.language,
         capture_id: hit.capture_id,
         capture_time: hit.captured_at,
         passages: hit
@@ -215,7 +218,7 @@ fn read_text(read: ReadOutcome) -> Outcome {
         doc_id: read.document.doc_id,
         title: read.document.title.or(read.document.name),
         published_at: read.document.published_at.map(app::clock::from_date_time),
-        language: None,
+        language: read.document.language,
         capture_id: capture.capture_id,
         capture_time: app::clock::from_date_time(capture.capture_time),
         passages: passages.into_iter().map(passage).collect(),

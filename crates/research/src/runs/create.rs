@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use ::webhooks::generate_secret;
 use app::search::SearchRequest;
 use app::{Error, Result, Viewer};
@@ -8,7 +10,7 @@ use uuid::Uuid;
 
 use super::request::StoredSearch;
 use super::{Research, RunView, StoredRequest, StoredState, progress_of};
-use crate::engine::{Assignment, Budget, Depth, Format, OutputSpec, PreviousReport, structured};
+use crate::engine::{Assignment, Budget, DEFAULT_ANSWER_TOKENS, Depth, Format, OutputSpec, PreviousReport, structured};
 
 /// A run to create. Single values are validated already.
 #[derive(Clone, Debug)]
@@ -73,8 +75,10 @@ impl Research {
             budget: new.budget,
             previous,
             has_model: self.generator.is_some() && new.budget.max_tokens > 0,
+            max_answer_tokens: self.generator.as_ref().map_or(DEFAULT_ANSWER_TOKENS, |model| model.max_tokens()),
         };
-        let request = StoredRequest { assignment, search: StoredSearch::of(&new.search) };
+        let request = Arc::new(StoredRequest { assignment, search: StoredSearch::of(&new.search) });
+        let progress = self.first_progress(viewer, &request).await?;
         let secret = new.webhook.as_ref().map(|_| generate_secret());
         let (webhook_url, webhook_events) = match new.webhook {
             Some(NewWebhook { url, events }) => {
@@ -90,8 +94,8 @@ impl Research {
             session_id: new.session_id,
             identity: viewer.identity.rate_key(),
             query,
-            request: serde_json::to_string(&request).map_err(Error::internal)?,
-            progress: progress_of(&StoredState::new(&request).engine).progress,
+            request: serde_json::to_string(&*request).map_err(Error::internal)?,
+            progress,
             status: ResearchStatus::Queued,
             stop_reason: None,
             error: None,
@@ -133,6 +137,14 @@ impl Research {
         self.app.compute_for(viewer.organization_id, structured::MAX_SCHEMA_BYTES, check).await?
     }
 
+    /// Returns the progress before the first step: the questions by rules. Dividing a long query leaves the thread that
+    /// serves connections.
+    async fn first_progress(&self, viewer: &Viewer, request: &Arc<StoredRequest>) -> Result<Details> {
+        let (bytes, request) = (request.assignment.query.len(), Arc::clone(request));
+        let begin = move || progress_of(&StoredState::new(&request).engine).progress;
+        self.app.compute_for(viewer.organization_id, bytes, begin).await
+    }
+
     /// Returns the report of a run of the viewer's organization to continue.
     async fn previous_report(&self, viewer: &Viewer, id: ResearchId) -> Result<PreviousReport> {
         let found = self.store.find_research(viewer.organization_id, id).await?.ok_or(Error::ResearchNotFound)?;
@@ -142,12 +154,7 @@ impl Research {
             let message = format!("previous_research_id: the run `{id}` has no report; its status is `{}`", run.status);
             return Err(Error::invalid("previous_research_id", message));
         };
-        Ok(PreviousReport {
-            query: run.query,
-            text: report.text,
-            unanswered: report.unanswered,
-            cited: report.citations.iter().map(|citation| citation.doc_id).collect(),
-        })
+        Ok(PreviousReport { query: run.query, text: report.text })
     }
 }
 

@@ -58,6 +58,27 @@ fn disagreements_name_both_sides() {
 }
 
 #[test]
+fn range_written_with_a_hyphen_is_no_disagreement() {
+    let world = World::of(vec![
+        page(
+            "https://pumps.example/x300",
+            "Manual",
+            "# X300\n\nThe operating pressure of the X300 pump is 5-10 bar in normal use. \
+             Staff must be trained for its service.\n",
+        ),
+        page(
+            "https://forum.example/x300",
+            "Forum",
+            "# Talk\n\nThe operating pressure of the X300 pump is 5–10 bar in normal use, says the dealer. \
+             Others run it hotter.\n",
+        ),
+    ]);
+    let run = world.run(&assignment("What is the operating pressure of the X300 pump?"));
+    world.check(run.report.as_ref().unwrap());
+    assert!(run.text().contains("bar") && !run.text().contains("Sources differ"), "{}", run.text());
+}
+
+#[test]
 fn several_questions_have_headings_and_open_ones_are_listed() {
     let world = pumps();
     let run = world.run(&assignment(

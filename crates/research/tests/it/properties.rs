@@ -169,8 +169,10 @@ fn assignments() -> impl Strategy<Value = Assignment> {
     let depth = prop_oneof![Just(Depth::Quick), Just(Depth::Standard), Just(Depth::Deep)];
     let format = prop_oneof![Just(Format::Markdown), Just(Format::Text), Just(Format::Structured)];
     let budget = (0u32..12, 0u32..12, 0u32..60, prop_oneof![Just(0), Just(5_000), Just(150_000)], any::<bool>());
-    (query, depth, format, budget, 0usize..3_000, any::<bool>()).prop_map(
-        |(query, depth, format, (max_searches, max_documents, max_seconds, max_tokens, fail), max_chars, has_model)| {
+    let model = (any::<bool>(), prop_oneof![Just(1), Just(4_096), Just(u32::MAX)]);
+    (query, depth, format, budget, 0usize..3_000, model).prop_map(
+        |(query, depth, format, budget, max_chars, (has_model, max_answer_tokens))| {
+            let (max_searches, max_documents, max_seconds, max_tokens, fail) = budget;
             let schema = json!({
                 "type": "object",
                 "properties": {"interval": {"type": "integer"}, "grease": {"type": "string"}}
@@ -184,6 +186,7 @@ fn assignments() -> impl Strategy<Value = Assignment> {
                 budget: Budget { max_searches, max_documents, max_seconds, max_tokens, on_exceed },
                 previous: None,
                 has_model,
+                max_answer_tokens,
             }
         },
     )

@@ -1,5 +1,8 @@
 //! Structured reports.
 
+use std::time::{Duration, Instant};
+
+use research::engine::structured::validate_schema;
 use research::engine::{Confidence, Engine, Format, Outcome, OutputSpec, Purpose};
 use serde_json::{Value, json};
 
@@ -68,6 +71,23 @@ fn a_value_that_does_not_validate_is_never_returned() {
     let report = world().run(&structured).report.unwrap();
     assert_eq!(report.structured, None);
     assert!(report.problems[0].message.contains("revenue"), "{:?}", report.problems);
+}
+
+#[test]
+fn long_texts_of_a_schema_and_a_query_are_analysed_once() {
+    let numbers: serde_json::Map<String, Value> =
+        (0..40).map(|number| (format!("n{number}"), json!({"type": "integer"}))).collect();
+    let shared = json!({"description": "employees of Acme ".repeat(3_300), "type": "object", "properties": numbers});
+    let places: serde_json::Map<String, Value> =
+        (0..44).map(|number| (format!("p{number}"), json!({"$ref": "#/$defs/shared"}))).collect();
+    let mut structured = assignment(&"revenue of Acme ".repeat(500));
+    let schema = json!({"type": "object", "$defs": {"shared": shared}, "properties": places});
+    validate_schema(&schema).unwrap();
+    structured.output = spec(schema);
+    let started = Instant::now();
+    assert!(world().run(&structured).report.is_some());
+    // A second or two, even without optimization; minutes if each of the 1,760 numbers analyses all.
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }
 
 #[test]

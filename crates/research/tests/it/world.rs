@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use model::{CaptureId, DocId, IndexName, Timestamp};
 use research::engine::{
-    Assignment, Budget, Depth, Ending, Event, FoundHit, FoundPassage, Outcome, OutputSpec, Prompt, Purpose, ReadText,
-    Report, State, Step, verify,
+    Assignment, Budget, DEFAULT_ANSWER_TOKENS, Depth, Ending, Event, FoundHit, FoundPassage, Outcome, OutputSpec,
+    Prompt, Purpose, ReadText, Report, State, Step, verify,
 };
 use retrieval_core::passages::{PassageSpan, passage_id, split};
 use retrieval_core::select::query_relevant;
@@ -173,6 +173,7 @@ pub fn assignment(query: &str) -> Assignment {
         budget: Budget::of(Depth::Standard),
         previous: None,
         has_model: false,
+        max_answer_tokens: DEFAULT_ANSWER_TOKENS,
     }
 }
 

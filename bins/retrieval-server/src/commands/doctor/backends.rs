@@ -11,6 +11,7 @@ use docstore::{Docstore, Location, StoreError};
 use engine::SearchEngine;
 use engine_tantivy::{IndexDirState, TantivyEngine};
 use model::{Clock, SystemClock};
+use models::ModelError;
 use models::embedding::TextKind;
 use models::generation::GenerationRequest;
 use serde_json::Value;
@@ -201,7 +202,7 @@ pub async fn renderer(settings: &Settings) -> Option<Finding> {
     Some(found.await)
 }
 
-/// Generates a few tokens. A failure is a warning, since research reports are extractive without the model.
+/// Generates a word. A failure is a warning, since research reports are extractive without the model.
 pub async fn generator(settings: &Settings) -> Option<Finding> {
     let (check, hint) =
         ("generator", "compare `generate.url`, `generate.model` and `generate.api_key` with a running endpoint");
@@ -210,9 +211,14 @@ pub async fn generator(settings: &Settings) -> Option<Finding> {
         Err(error) => return Some(Finding::fail(check, format!("{error:#}"), hint)),
     };
     let user = "Answer with one word: what moves the tides?".to_owned();
-    let request = GenerationRequest { user, max_tokens: 256, ..GenerationRequest::default() };
+    // A model that reasons needs more than the few tokens of the answer.
+    let request = GenerationRequest { user, max_tokens: model.max_tokens(), ..GenerationRequest::default() };
     Some(match model.generate(&request).await {
         Ok(_) => Finding::pass(check, format!("{} responds", model.id())),
+        Err(error @ ModelError::Empty { truncated: true }) => {
+            let hint = "raise `generate.max_tokens`: the model's reasoning counts, too";
+            Finding::warn(check, error_causes::describe(&error), hint)
+        }
         Err(error) => Finding::warn(check, error_causes::describe(&error), hint),
     })
 }

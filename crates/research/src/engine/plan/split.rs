@@ -13,7 +13,7 @@ const SELF_CONTAINED_TERMS: usize = 3;
 /// Words of the topic that a question takes over.
 const TOPIC_TERMS: usize = 6;
 
-/// Sentences and list items that are looked at: far more than any depth has questions.
+/// Sentences, list items and questions that are looked at: far more than any depth has questions.
 const MAX_SENTENCES: usize = 64;
 
 /// A question of the plan.
@@ -45,9 +45,7 @@ pub fn split(query: &str) -> Vec<SubQuestion> {
             divide(text, &mut own);
         });
         questions.splice(0..0, own);
-    }
-    for question in &mut questions {
-        question.text = display::truncate(&question.text, MAX_QUESTION_CHARS);
+        questions.truncate(MAX_SENTENCES);
     }
     questions.retain(|question| question.text.chars().any(char::is_alphanumeric));
     let mut seen: Vec<String> = Vec::new();
@@ -87,23 +85,32 @@ fn prose(text: &str, questions: &mut Vec<SubQuestion>) {
     }
 }
 
-/// Adds the questions of one sentence.
+/// Adds the questions of one sentence, up to the maximum of all.
 fn divide(sentence: &str, questions: &mut Vec<SubQuestion>) {
+    let left = MAX_SENTENCES.saturating_sub(questions.len());
+    if left == 0 {
+        return;
+    }
     let sentence = sentence.trim();
     let rules = [clauses::coordinated, comparison::parts, clauses::enumerated];
     let parts = rules.iter().map(|rule| rule(sentence)).find(|parts| parts.len() > 1);
     let Some(parts) = parts else {
-        questions.push(SubQuestion { text: sentence.to_owned(), topic: String::new() });
+        questions.push(question(sentence));
         return;
     };
     let context = topic(&parts[0]);
-    for (at, part) in parts.into_iter().enumerate() {
-        let mut question = SubQuestion { text: part, topic: String::new() };
+    for (at, part) in parts.iter().take(left).enumerate() {
+        // Each entry of an enumeration repeats its end, which may be nearly as long as the query.
+        let mut question = question(part);
         if at > 0 {
             add_context(&mut question, &context);
         }
         questions.push(question);
     }
+}
+
+fn question(text: &str) -> SubQuestion {
+    SubQuestion { text: display::truncate(text, MAX_QUESTION_CHARS), topic: String::new() }
 }
 
 /// Gives a question that cannot be understood alone the subject of its context.

@@ -6,7 +6,7 @@ pub(super) mod judge;
 pub(super) mod plan;
 pub(super) mod write;
 
-use super::assignment::Budget;
+use super::assignment::{Assignment, Budget};
 use super::prompt::Prompt;
 use super::state::State;
 
@@ -20,8 +20,23 @@ fn bound(prompt: &Prompt) -> u64 {
 
 /// Returns true if the prompt leaves enough tokens for the report.
 pub(super) fn is_affordable(state: &State, budget: &Budget, prompt: &Prompt) -> bool {
+    bound(prompt) <= left_beside_report(state, budget)
+}
+
+fn left_beside_report(state: &State, budget: &Budget) -> u64 {
     let reserve = u64::from(WRITE_RESERVE.min(budget.max_tokens / 3));
-    state.spent.tokens.saturating_add(bound(prompt)).saturating_add(reserve) <= u64::from(budget.max_tokens)
+    u64::from(budget.max_tokens).saturating_sub(state.spent.tokens.saturating_add(reserve))
+}
+
+/// Raises the limit of an answer to that of the model, as far as the tokens suffice: reasoning counts too, and may be
+/// many times as long as the answer.
+fn with_reasoning(mut prompt: Prompt, state: &State, assignment: &Assignment) -> Prompt {
+    let answer = prompt.max_tokens;
+    let others = bound(&prompt) - u64::from(answer);
+    let left = left_beside_report(state, &assignment.budget).saturating_sub(others);
+    let left = u32::try_from(left).unwrap_or(u32::MAX);
+    prompt.max_tokens = left.min(assignment.max_answer_tokens).max(answer);
+    prompt
 }
 
 /// Returns the tokens that an answer cost: as reported, else a token for four bytes. A report beyond the bound that the

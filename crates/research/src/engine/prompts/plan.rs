@@ -5,16 +5,18 @@ use serde_json::{Value, json};
 use super::super::assignment::{Assignment, Limits};
 use super::super::plan::SubQuestion;
 use super::super::prompt::{Prompt, Purpose};
+use super::super::state::State;
 use super::super::text::display;
-use super::json;
+use super::{json, with_reasoning};
 
 const SYSTEM: &str = "You divide a research assignment into the questions that must be answered for it. Each question is \
      understandable alone, names its subject, and is answerable from documents. Answer with JSON only.";
 
-const MAX_TOKENS: u32 = 1_000;
+/// Length of an answer without reasoning.
+const ANSWER_TOKENS: u32 = 1_000;
 const MAX_QUESTION_CHARS: usize = 300;
 
-pub(crate) fn prompt(assignment: &Assignment) -> Prompt {
+pub(crate) fn prompt(state: &State, assignment: &Assignment) -> Prompt {
     let max = Limits::of(assignment.depth).questions;
     let mut instructions = format!("Assignment:\n{}\n", assignment.query);
     if let Some(wishes) = &assignment.instructions {
@@ -27,15 +29,16 @@ pub(crate) fn prompt(assignment: &Assignment) -> Prompt {
         "\nWrite at most {max} questions, fewer if they suffice, in the language of the assignment: \
          {{\"questions\": [\"...\"]}}"
     ));
-    Prompt {
+    let prompt = Prompt {
         purpose: Purpose::Plan,
         system: SYSTEM.to_owned(),
         material: String::new(),
         instructions,
         schema: Some(schema(max)),
-        max_tokens: MAX_TOKENS,
+        max_tokens: ANSWER_TOKENS,
         shown: Vec::new(),
-    }
+    };
+    with_reasoning(prompt, state, assignment)
 }
 
 fn schema(max: usize) -> Value {

@@ -24,7 +24,6 @@ const STRUCTURED: &str = "Fill the schema from the passages. `basis` names for e
      where the schema allows it.";
 
 const MIN_ANSWER_TOKENS: u32 = 300;
-const MAX_ANSWER_TOKENS: u32 = 4_096;
 const MIN_MATERIAL_BYTES: usize = 1_500;
 const MAX_EARLIER_CHARS: usize = 3_000;
 
@@ -33,10 +32,10 @@ const MAX_ANSWER_BYTES: usize = 200_000;
 
 /// Returns the prompt with as many notes as the remaining tokens allow; `None` if that is too few.
 pub(crate) fn prompt(state: &State, assignment: &Assignment) -> Option<Prompt> {
-    let wanted = u32::try_from(assignment.output.max_chars / 3).unwrap_or(u32::MAX);
     let left = u64::from(assignment.budget.max_tokens).saturating_sub(state.spent.tokens);
+    // The limit of the model, since the length of its reasoning does not depend on that of the report.
     let max_tokens =
-        wanted.clamp(MIN_ANSWER_TOKENS, MAX_ANSWER_TOKENS).min(u32::try_from(left / 3).unwrap_or(u32::MAX));
+        assignment.max_answer_tokens.max(MIN_ANSWER_TOKENS).min(u32::try_from(left / 3).unwrap_or(u32::MAX));
     if max_tokens < MIN_ANSWER_TOKENS {
         return None;
     }

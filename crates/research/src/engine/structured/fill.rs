@@ -3,6 +3,7 @@
 //! Text is the best sentence about the field; lists are the best sentences, or an object for each source. Numbers,
 //! dates, booleans and enumerations are taken only if the best sentences agree. Anything else is null or left out.
 
+use retrieval_core::chars;
 use serde_json::{Map, Value};
 
 use super::super::assignment::Format;
@@ -42,6 +43,11 @@ const GENERAL: &[&str] = &[
 const MAX_VALUES: usize = 2_000;
 /// Quotes that one value is based on.
 const MAX_QUOTES: usize = 4;
+/// Length of a field's name, title and description, with those of the fields around it, in characters. They are
+/// analysed for each value, and thousands of values can share one description by reference.
+const MAX_WORDS_CHARS: usize = 400;
+/// Options of an enumeration that cost as much as one value, because each sentence is searched for each of them.
+const OPTIONS_PER_VALUE: usize = 50;
 
 /// Fills one schema.
 pub(super) struct Filler<'a> {
@@ -56,30 +62,30 @@ pub(super) struct Filler<'a> {
 
 /// Place in the result.
 #[derive(Clone, Debug)]
-struct Place<'p> {
+struct Place {
     pointer: String,
     /// Words of the field: its name and description.
     words: String,
-    subject: &'p str,
     source: Option<usize>,
     /// True if the field must have a value: the best sentence of all, if none is about it.
     required: bool,
 }
 
 impl<'a> Filler<'a> {
-    pub fn new(state: &'a State, root: &'a Value) -> Self {
-        let sentences = Sentences::of(state);
+    /// `subject`: words of the assignment.
+    pub fn new(state: &'a State, root: &'a Value, subject: &str) -> Self {
+        let sentences = Sentences::of(state, subject);
         Self { state, root, sentences, fields: Vec::new(), used: Vec::new(), left: MAX_VALUES }
     }
 
     /// Returns the value of the root; `None` if nothing can be said.
-    pub fn fill(&mut self, subject: &str) -> Option<Value> {
-        let place = Place { pointer: String::new(), words: String::new(), subject, source: None, required: true };
+    pub fn fill(&mut self) -> Option<Value> {
+        let place = Place { pointer: String::new(), words: String::new(), source: None, required: true };
         let root = self.root;
         self.value(root, &place)
     }
 
-    fn value(&mut self, schema: &'a Value, place: &Place<'_>) -> Option<Value> {
+    fn value(&mut self, schema: &'a Value, place: &Place) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
         let schema = self.resolved(schema);
         let object = schema.as_object()?;
@@ -87,6 +93,7 @@ impl<'a> Filler<'a> {
             return Some(constant.clone());
         }
         if let Some(options) = object.get("enum").and_then(Value::as_array) {
+            self.left = self.left.checked_sub(options.len() / OPTIONS_PER_VALUE)?;
             let value = self.agreed(place, |text| values::named_in(text, options));
             return value.or_else(|| options.iter().find(|option| option.is_null()).cloned());
         }
@@ -121,7 +128,7 @@ impl<'a> Filler<'a> {
         schema
     }
 
-    fn object(&mut self, schema: &'a Value, place: &Place<'_>) -> Option<Value> {
+    fn object(&mut self, schema: &'a Value, place: &Place) -> Option<Value> {
         let mut result = Map::new();
         let mut parts = vec![schema];
         parts.extend(
@@ -153,17 +160,20 @@ impl<'a> Filler<'a> {
         Some(Value::Object(result))
     }
 
-    fn words(&self, name: &str, property: &'a Value, place: &Place<'_>) -> String {
+    fn words(&self, name: &str, property: &'a Value, place: &Place) -> String {
         let resolved = self.resolved(property);
         let text = |key: &str| {
-            property.get(key).or_else(|| resolved.get(key)).and_then(Value::as_str).unwrap_or_default().to_owned()
+            let text = property.get(key).or_else(|| resolved.get(key)).and_then(Value::as_str);
+            chars::truncate(text.unwrap_or_default(), MAX_WORDS_CHARS)
         };
+        let name = words_of_name(chars::truncate(name, MAX_WORDS_CHARS));
         // A field inside another is about that one too.
         let outer = if place.source.is_some() { "" } else { &place.words };
-        format!("{} {} {} {outer}", words_of_name(name), text("title"), text("description"))
+        let words = format!("{name} {} {} {outer}", text("title"), text("description"));
+        chars::truncate(&words, MAX_WORDS_CHARS).to_owned()
     }
 
-    fn array(&mut self, object: &'a Map<String, Value>, place: &Place<'_>) -> Option<Value> {
+    fn array(&mut self, object: &'a Map<String, Value>, place: &Place) -> Option<Value> {
         let items = object.get("items")?;
         let limit = |key: &str| object.get(key).and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
         let most = limit("maxItems")
@@ -212,7 +222,7 @@ impl<'a> Filler<'a> {
     }
 
     /// Returns another value of a list of numbers, dates or options; sentences are never used twice anyway.
-    fn next_item(&mut self, items: &'a Value, place: &Place<'_>, list: &[Value]) -> Option<Value> {
+    fn next_item(&mut self, items: &'a Value, place: &Place, list: &[Value]) -> Option<Value> {
         let schema = self.resolved(items);
         let object = schema.as_object()?;
         let options = object.get("enum").and_then(Value::as_array);
@@ -221,6 +231,7 @@ impl<'a> Filler<'a> {
         if is_text {
             return self.value(items, place).filter(|value| !value.is_null());
         }
+        self.left = self.left.checked_sub(1 + options.map_or(0, |options| options.len() / OPTIONS_PER_VALUE))?;
         let read = |text: &str| match (options, kind) {
             (Some(options), _) => values::named_in(text, options),
             (None, "string") => values::dates_in(text),
@@ -238,8 +249,8 @@ impl<'a> Filler<'a> {
         None
     }
 
-    fn about(&self, place: &Place<'_>) -> Vec<Sentence> {
-        let mut found = self.sentences.about(&place.words, place.subject, place.source);
+    fn about(&self, place: &Place) -> Vec<Sentence> {
+        let mut found = self.sentences.about(&place.words, place.source);
         let is_general = place.words.split_whitespace().any(|word| GENERAL.contains(&&*word.to_lowercase()));
         if found.is_empty() && place.source.is_none() && (place.required || is_general) {
             found = self.sentences.best().to_vec();
@@ -247,7 +258,7 @@ impl<'a> Filler<'a> {
         found
     }
 
-    fn string(&mut self, object: &Map<String, Value>, place: &Place<'_>) -> Option<Value> {
+    fn string(&mut self, object: &Map<String, Value>, place: &Place) -> Option<Value> {
         if is_date(object) {
             let is_time = object.get("format").and_then(Value::as_str) == Some("date-time");
             let value = self.agreed(place, values::dates_in)?;
@@ -255,6 +266,9 @@ impl<'a> Filler<'a> {
             return Some(Value::String(if is_time { format!("{text}T00:00:00Z") } else { text.to_owned() }));
         }
         let sentences = self.about(place);
+        if sentences.is_empty() {
+            return None;
+        }
         let is_address = matches!(object.get("format").and_then(Value::as_str), Some("uri" | "uri-reference" | "iri"));
         let most = object
             .get("maxLength")
@@ -299,8 +313,8 @@ impl<'a> Filler<'a> {
     }
 
     /// Returns the value on which the best sentences agree. A sentence with two values is ambiguous.
-    fn agreed(&mut self, place: &Place<'_>, read: impl Fn(&str) -> Vec<Value>) -> Option<Value> {
-        let sentences = self.sentences.about(&place.words, place.subject, place.source);
+    fn agreed(&mut self, place: &Place, read: impl Fn(&str) -> Vec<Value>) -> Option<Value> {
+        let sentences = self.sentences.about(&place.words, place.source);
         let mut best: Option<(f64, Value)> = None;
         let mut quotes: Vec<Quote> = Vec::new();
         for sentence in sentences {
@@ -328,7 +342,7 @@ impl<'a> Filler<'a> {
         Some(value)
     }
 
-    fn base(&mut self, place: &Place<'_>, quotes: Vec<Quote>, text: Option<&str>) {
+    fn base(&mut self, place: &Place, quotes: Vec<Quote>, text: Option<&str>) {
         let confidence = confidence(self.state, &quotes, text);
         self.fields.push(Field { pointer: place.pointer.clone(), quotes, confidence });
     }

@@ -36,8 +36,8 @@ pub(super) fn draft(state: &State, assignment: &Assignment, schema: &Value) -> D
             return from_fields(assignment, value, fields, Engine::Model);
         }
     }
-    let mut filler = Filler::new(state, schema);
-    let value = filler.fill(&assignment.query);
+    let mut filler = Filler::new(state, schema, &assignment.query);
+    let value = filler.fill();
     let fields = std::mem::take(&mut filler.fields);
     let problems = match &value {
         Some(value) => problems(&validator, value),

@@ -1,12 +1,14 @@
 //! Sentences of the notes for one field of a schema.
 
+use std::collections::BTreeMap;
+
 use retrieval_core::analysis::Analyzers;
 
 use super::super::quotes::excerpts;
 use super::super::quotes::{self, Quote};
 use super::super::state::{Question, State};
 use super::super::text::similar::Gist;
-use super::super::text::words::{self, QuestionMatcher, StemIndex};
+use super::super::text::words::{self, StemIndex};
 
 /// Sentences that are looked at for one field.
 const MAX_SENTENCES: usize = 30;
@@ -28,12 +30,15 @@ pub(super) struct Sentences<'a> {
     state: &'a State,
     quotes: Vec<(Quote, Gist)>,
     index: StemIndex,
+    /// The words of the assignment, and those that each sentence contains.
+    subject: Question,
+    of_subject: BTreeMap<usize, Vec<u16>>,
     /// Sentences that answer the assignment itself, best first.
     best: Vec<Sentence>,
 }
 
 impl<'a> Sentences<'a> {
-    pub fn of(state: &'a State) -> Self {
+    pub fn of(state: &'a State, subject: &str) -> Self {
         let all = (0..state.notes.len()).flat_map(|note| quotes::of_note(state, note));
         let quotes: Vec<(Quote, Gist)> = all.map(|quote| (quote, Gist::of(quotes::text(state, quote)))).collect();
         let mut index = StemIndex::default();
@@ -42,26 +47,30 @@ impl<'a> Sentences<'a> {
             let language = state.sources[state.notes[quote.note].source].language.as_deref();
             index.add(number, quotes::text(state, *quote), language, &mut analyzers);
         }
-        Self { state, quotes, index, best: best(state) }
+        let subject = question(subject);
+        let of_subject = index.terms_of(&subject);
+        Self { state, quotes, index, subject, of_subject, best: best(state) }
     }
 
     pub fn text(&self, quote: Quote) -> &'a str {
         quotes::text(self.state, quote)
     }
 
-    /// Returns the sentences about a field, best first. `subject` are words of the assignment, which count less. Only
-    /// sentences of `source`, if given.
-    pub fn about(&self, field: &str, subject: &str, source: Option<usize>) -> Vec<Sentence> {
-        let (own, context) = (question(field), question(subject));
-        let of_subject = self.index.terms_of(&QuestionMatcher::new(&context, None));
+    /// Returns the sentences about a field, best first. Words of the assignment count less than those of the field.
+    /// Only sentences of `source`, if given.
+    pub fn about(&self, field: &str, source: Option<usize>) -> Vec<Sentence> {
+        if self.quotes.is_empty() {
+            return Vec::new();
+        }
+        let own = question(field);
         let mut found = Vec::new();
-        for (number, terms) in self.index.terms_of(&QuestionMatcher::new(&own, None)) {
+        for (number, terms) in self.index.terms_of(&own) {
             let (quote, gist) = &self.quotes[number];
             let share = own.coverage(&terms);
             let is_elsewhere = source.is_some_and(|source| source != self.state.notes[quote.note].source);
             if share >= LEAST_SHARE && !is_elsewhere {
-                let of_context = of_subject.get(&number).map_or(0.0, |terms| context.coverage(terms));
-                found.push(Sentence { quote: *quote, share: share + 0.5 * of_context, gist: gist.clone() });
+                let of_subject = self.of_subject.get(&number).map_or(0.0, |terms| self.subject.coverage(terms));
+                found.push(Sentence { quote: *quote, share: share + 0.5 * of_subject, gist: gist.clone() });
             }
         }
         sort(&mut found);

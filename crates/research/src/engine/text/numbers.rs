@@ -67,7 +67,7 @@ pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
 
 fn quantity(text: &str, start: usize, end: usize, before: Option<char>) -> Quantity {
     let digits = &text[start..end];
-    let negative = before == Some('-') || before == Some('−');
+    let negative = is_negative(&text[..start]);
     let currency = before.filter(|c| is_currency(*c));
     let mut value = value(digits).map(|value| if negative && currency.is_none() { -value } else { value });
     let (mut unit, mut unit_end) = next_word(text, end);
@@ -91,6 +91,13 @@ fn quantity(text: &str, start: usize, end: usize, before: Option<char>) -> Quant
     }
     let is_year = digits.len() == 4 && !digits.contains(['.', ',']) && ("1500".."2200").contains(&digits);
     Quantity { bytes, value, unit, is_year: is_year && currency.is_none() && !negative }
+}
+
+/// Returns true if a number after this text has a minus sign. After a word or a number it is a hyphen: `5-10 bar`,
+/// `PN-16`.
+fn is_negative(before: &str) -> bool {
+    let Some(before) = before.strip_suffix(['-', '−']) else { return false };
+    before.chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{'))
 }
 
 /// Returns the unit after `end` in lowercase, and its end.
@@ -163,5 +170,20 @@ mod tests {
         assert_eq!(read("about 3.500 and more"), one("3.500", None, ""));
         assert_eq!(read("B2B v2 x_3"), vec![]);
         assert_eq!(read("-4 °C"), one("4 °C", Some(-4.0), "°c"));
+    }
+
+    #[test]
+    fn hyphen_between_words_and_numbers_is_no_sign() {
+        let values = |text| quantities(text).into_iter().filter_map(|quantity| quantity.value).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("5-10 bar", vec![5.0, 10.0]),
+            ("5–10 bar", vec![5.0, 10.0]),
+            ("PN-16, ISO-9001", vec![16.0, 9001.0]),
+            ("from -5 to −3", vec![-5.0, -3.0]),
+            ("(-5 °C) [-6]\n-7", vec![-5.0, -6.0, -7.0]),
+        ] {
+            assert_eq!(values(text), expected, "{text}");
+        }
+        assert!(quantities("2019-2020").iter().all(|quantity| quantity.is_year));
     }
 }

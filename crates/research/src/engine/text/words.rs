@@ -13,7 +13,7 @@ const MAX_TERMS: usize = 64;
 
 /// Returns the distinct content words of a question.
 pub(crate) fn terms(text: &str) -> Vec<Term> {
-    let analyzed = analyze_query(text, &languages(text, None)).terms;
+    let analyzed = analyze_query(text, &languages(text, &[])).terms;
     let counts = |kind| matches!(kind, TokenKind::Word | TokenKind::Bigram | TokenKind::Character);
     let words: Vec<String> = analyzed.into_iter().filter(|term| counts(term.kind)).map(|term| term.word).collect();
     let mut terms: Vec<Term> = Vec::new();
@@ -30,9 +30,9 @@ fn is_known(terms: &[Term], word: &str) -> bool {
     terms.iter().any(|term| term.word == word)
 }
 
-fn languages(text: &str, document: Option<Language>) -> Vec<Language> {
-    let mut languages: Vec<Language> =
-        [analysis::detect(text), document, Some(Language::English)].into_iter().flatten().collect();
+fn languages(text: &str, documents: &[Language]) -> Vec<Language> {
+    let own = analysis::detect(text).into_iter();
+    let mut languages: Vec<Language> = own.chain(documents.iter().copied()).chain([Language::English]).collect();
     languages.dedup();
     languages
 }
@@ -49,12 +49,17 @@ impl QuestionMatcher {
     /// `language`: ISO 639-1 code of the texts.
     pub fn new(question: &Question, language: Option<&str>) -> Self {
         let language = language.and_then(Language::from_code);
+        Self { language, ..Self::of_languages(question, language.as_slice()) }
+    }
+
+    /// Recognizes the terms by their stems in any of the languages.
+    fn of_languages(question: &Question, documents: &[Language]) -> Self {
         let text = format!("{} {}", question.text, question.topic);
-        let matcher = QueryMatcher::new(&text, &languages(&text, language));
+        let matcher = QueryMatcher::new(&text, &languages(&text, documents));
         let position = |word: &String| question.terms.iter().position(|term| term.word == *word);
         let positions =
             matcher.terms.iter().map(|term| position(&term.word).and_then(|at| u16::try_from(at).ok())).collect();
-        Self { language, matcher, positions }
+        Self { language: None, matcher, positions }
     }
 
     /// Returns the positions of the terms that occur in the text, rising.
@@ -72,15 +77,22 @@ impl QuestionMatcher {
 
 /// Texts by the stems that they contain.
 #[derive(Default)]
-pub(crate) struct StemIndex(BTreeMap<String, Vec<usize>>);
+pub(crate) struct StemIndex {
+    texts: BTreeMap<String, Vec<usize>>,
+    /// Languages of the texts, each once.
+    languages: Vec<Language>,
+}
 
 impl StemIndex {
     /// Adds a text under a number. `language`: ISO 639-1 code of the text.
     pub fn add(&mut self, number: usize, text: &str, language: Option<&str>, analyzers: &mut Analyzers) {
         let language = language.and_then(Language::from_code);
+        if let Some(new) = language.filter(|language| !self.languages.contains(language)) {
+            self.languages.push(new);
+        }
         analyzers.of(language).tokens(text, |token| {
             for stem in [Some(token.stem), token.loose_stem].into_iter().flatten() {
-                let texts = self.0.entry(stem.to_owned()).or_default();
+                let texts = self.texts.entry(stem.to_owned()).or_default();
                 if texts.last() != Some(&number) {
                     texts.push(number);
                 }
@@ -89,11 +101,12 @@ impl StemIndex {
     }
 
     /// Returns the terms of a question in each text that has any.
-    pub fn terms_of(&self, matcher: &QuestionMatcher) -> BTreeMap<usize, Vec<u16>> {
+    pub fn terms_of(&self, question: &Question) -> BTreeMap<usize, Vec<u16>> {
+        let matcher = QuestionMatcher::of_languages(question, &self.languages);
         let mut found: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
         for (stem, term) in matcher.matcher.stems() {
             let Some(Some(term)) = matcher.positions.get(usize::from(term)) else { continue };
-            for text in self.0.get(stem).into_iter().flatten() {
+            for text in self.texts.get(stem).into_iter().flatten() {
                 let terms = found.entry(*text).or_default();
                 if !terms.contains(term) {
                     terms.push(*term);

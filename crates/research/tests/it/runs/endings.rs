@@ -1,10 +1,14 @@
-use app::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::web::WebPage;
+use app::{Error, ShareLimits, Work};
 use model::{Clock, ResearchId, ResearchStatus, ResearchStop};
 use research::ListQuery;
 use research::engine::{Engine, Format, OutputSpec, Warning};
 use serde_json::json;
-use std::time::Duration;
-use test_support::{EngineFault, Setup, until};
+use test_support::{EngineFault, Setup, page, until};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::world::{QUESTION, World, check_sequence, kinds, quick, standard};
@@ -51,6 +55,63 @@ async fn run_whose_searches_all_fail_fails() {
     assert_eq!((run.status, run.stop_reason), (ResearchStatus::Failed, Some(ResearchStop::Error)));
     assert_eq!(run.error.unwrap().code, "provider_unavailable");
     assert!(run.report.is_none());
+}
+
+#[tokio::test]
+async fn run_on_a_busy_server_fails_with_its_reason() {
+    let mut setup = Setup::default();
+    setup.options.shares = ShareLimits { searches: 1, max_waiting: 0, ..setup.options.shares };
+    let world = World::with(setup).await;
+    let (service, viewer) = (Arc::clone(&world.app.app), world.tenant.viewer.clone());
+    let busy = tokio::spawn({
+        let (service, viewer) = (Arc::clone(&service), viewer.clone());
+        async move { service.within_share(&viewer, Work::Search, std::future::pending::<app::Result<()>>()).await }
+    });
+    until("the place of searches is taken", async || service.check_share(&viewer, Work::Search).err()).await;
+    let mut new = quick("Which grease does the X200 pump take?");
+    new.budget.max_searches = 1;
+    let run = world.run(new).await;
+    busy.abort();
+    assert_eq!((run.status, run.stop_reason), (ResearchStatus::Failed, Some(ResearchStop::Error)));
+    let message = run.error.unwrap().message;
+    assert!(message.contains("busy"), "{message}");
+}
+
+#[tokio::test]
+async fn long_query_waits_for_a_thread_of_computation() {
+    let mut setup = Setup::default();
+    setup.options.shares = ShareLimits { cores: 1, ..setup.options.shares };
+    let world = World::with(setup).await;
+    let other = world.app.tenant().await.organization_id;
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let service = Arc::clone(&world.app.app);
+    let busy = tokio::spawn(async move { service.compute_for(other, 0, move || ended.recv().is_err()).await });
+    tokio::task::yield_now().await;
+    let mut creating = Box::pin(world.create(quick(QUESTION)));
+    assert!(timeout(Duration::from_millis(300), &mut creating).await.is_err(), "the only thread is busy");
+    drop(end);
+    creating.await;
+    assert!(busy.await.unwrap().unwrap());
+}
+
+#[tokio::test]
+async fn inflected_words_of_other_languages_match() {
+    let world = World::new().await;
+    let text = "# Ersatzteile\n\nDie Lieferzeiten aller Dichtungen betragen zwei Wochen.\n";
+    let german = WebPage { language: Some("de".to_owned()), ..page("https://teile.example/", text) };
+    world.app.import([german]).await;
+    let question = "Lieferzeit einer Dichtung";
+    let run = world.run(quick(question)).await;
+    let report = run.report.as_ref().unwrap();
+    assert!(report.text.contains("zwei Wochen"), "{}", report.text);
+    world.verify(&run).await;
+
+    let schema = json!({"type": "object", "properties": {"lieferzeiten": {"type": "string"}}});
+    let mut structured = quick(question);
+    structured.output = OutputSpec { format: Format::Structured, schema: Some(schema), max_chars: 2_000 };
+    let report = world.run(structured).await.report.unwrap();
+    let value = report.structured.unwrap();
+    assert_eq!(value["lieferzeiten"], "Die Lieferzeiten aller Dichtungen betragen zwei Wochen.");
 }
 
 #[tokio::test]

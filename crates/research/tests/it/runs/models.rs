@@ -7,18 +7,23 @@ use models::ModelError;
 use models::generation::{Generation, GenerationRequest, Generator};
 use models_http::{HttpGenerator, HttpGeneratorOptions};
 use research::engine::{Budget, Engine};
+use serde_json::json;
 use test_support::chat::{ChatEndpoint, ChatRequest, completion, error};
 use test_support::endpoint::Reply;
 
 use super::world::{QUESTION, World, check_sequence, standard};
 
 fn generator(chat: &ChatEndpoint, timeout: Duration) -> Arc<dyn Generator> {
+    limited(chat, timeout, 1_000)
+}
+
+fn limited(chat: &ChatEndpoint, timeout: Duration, max_tokens: u32) -> Arc<dyn Generator> {
     let options = HttpGeneratorOptions {
         url: chat.url(),
         model: "scripted".to_owned(),
         api_key: None,
         timeout,
-        max_tokens: 1_000,
+        max_tokens,
         retry_delay: Duration::from_millis(1),
     };
     Arc::new(HttpGenerator::new(options).unwrap())
@@ -60,6 +65,26 @@ async fn honest_model_writes_the_report() {
 }
 
 #[tokio::test]
+async fn reasoning_model_gets_the_tokens_to_finish() {
+    let chat = ChatEndpoint::start(|_, request| {
+        let thinks_longer = request.body["max_tokens"].as_u64().is_none_or(|limit| limit < 8_000);
+        if thinks_longer {
+            let choice = json!({"message": {"role": "assistant", "content": null}, "finish_reason": "length"});
+            Reply::json(200, &json!({"choices": [choice]}))
+        } else if is_report(request) {
+            completion("The X200 pump takes lithium grease of class NLGI 2 [1].")
+        } else {
+            completion("{}")
+        }
+    });
+    let world = World::with_model(limited(&chat, Duration::from_secs(5), 16_000)).await;
+    let run = world.run(standard(QUESTION)).await;
+    let limits: Vec<_> = chat.requests().iter().map(|request| request.body["max_tokens"].clone()).collect();
+    assert!(limits.iter().all(|limit| *limit == 16_000), "{limits:?}");
+    assert_eq!(run.report.unwrap().engine, Engine::Model);
+}
+
+#[tokio::test]
 async fn model_that_invents_gets_no_invention_into_the_report() {
     let (_, run, _) = run(|request| {
         if is_report(request) {
@@ -82,7 +107,7 @@ async fn failing_and_useless_models_lose_no_run() {
         (|_: &ChatRequest| error(500, "on fire")) as fn(&ChatRequest) -> Reply,
         |_| error(401, "no key"),
         |_| completion("%%%% not what was asked"),
-        |_| Reply::json(200, &serde_json::json!({"nonsense": true})),
+        |_| Reply::json(200, &json!({"nonsense": true})),
     ] {
         let (_, run, _) = run(script).await;
         let report = run.report.unwrap();
@@ -101,6 +126,10 @@ where
 {
     fn id(&self) -> &str {
         "scripted"
+    }
+
+    fn max_tokens(&self) -> u32 {
+        1_000
     }
 
     async fn generate(&self, _: &GenerationRequest) -> Result<Generation, ModelError> {

@@ -65,6 +65,24 @@ fn any_text_has_questions() {
 }
 
 #[test]
+fn number_and_length_of_questions_are_bounded() {
+    let entries: Vec<String> = (0..900).map(|number| format!("a{number}")).collect();
+    let listed = entries.join(", ");
+    let list: String = entries.iter().map(|entry| format!("- {entry}\n")).collect();
+    for query in [
+        format!("the {listed} and z of {}", "water ".repeat(600)),
+        format!("compare {listed} and z for {}", "water ".repeat(600)),
+        format!("the {listed} and z of water? the {listed} and z of air?"),
+        format!("What is water? {}", "How is b, c, d and e of air? ".repeat(100)),
+        format!("What is water?\n{list}"),
+    ] {
+        let questions = split(&query);
+        assert!((2..=MAX_SENTENCES).contains(&questions.len()), "{}: {query}", questions.len());
+        assert!(questions.iter().all(|question| question.text.chars().count() <= MAX_QUESTION_CHARS), "{query}");
+    }
+}
+
+#[test]
 fn a_long_query_is_divided_in_linear_time() {
     for unit in ["and how ", "a vs b ", "? ", "- x\n", "a, b and c of ", "漢"] {
         let query: String = unit.repeat(8_000 / unit.chars().count());
