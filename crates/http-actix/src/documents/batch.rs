@@ -1,11 +1,15 @@
-//! Reads of several documents for one answer.
+//! Reads of one or several documents for one answer.
 
-use std::future::Future;
-
-use api_types::{Content, ContentRequest, Passage, Selection};
+use api_types::{Content, ContentRequest, Passage, ReadDocument, Selection};
+use app::documents::ReadRequest;
+use app::{Deadline, Work};
 use futures_util::{StreamExt, stream};
 
+use crate::call::Context;
+use crate::documents::view;
 use crate::failure::Failure;
+use crate::memory::Gathered;
+use crate::pipeline::caught;
 
 /// Concurrent reads of one request.
 const CONCURRENT: usize = 8;
@@ -31,8 +35,38 @@ pub(crate) fn limit(content: &mut ContentRequest, most: i64) {
     }
 }
 
-/// Reads, a few documents at a time. Returns the outcomes in order.
-pub(crate) async fn read_all<R: Future>(reads: impl IntoIterator<Item = R>) -> Vec<R::Output> {
+/// Reads one document.
+pub(crate) async fn read(context: &Context, request: ReadRequest, deadline: Deadline) -> Result<ReadDocument, Failure> {
+    let reading = context.run_until(deadline, Work::Read, |service, viewer| async move {
+        service.read_document(&viewer, request).await
+    });
+    reading.await.map(view::read_document)
+}
+
+/// Reads one document, and takes memory for it until the answer that contains it is complete.
+pub(crate) async fn held(
+    context: &Context,
+    request: ReadRequest,
+    deadline: Deadline,
+    memory: &Gathered<'_>,
+) -> Result<ReadDocument, Failure> {
+    let document = read(context, request, deadline).await?;
+    memory.add(bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
+    Ok(document)
+}
+
+/// Reads documents, a few at a time, and takes memory for them. Each request is made when its turn comes. Returns the
+/// outcomes in order; those that the deadline leaves no time for are `overloaded`.
+pub(crate) async fn read_all(
+    context: &Context,
+    requests: impl IntoIterator<Item = Result<ReadRequest, Failure>>,
+    deadline: Deadline,
+    memory: &Gathered<'_>,
+) -> Vec<Result<ReadDocument, Failure>> {
+    let reads = requests.into_iter().map(async |request| {
+        let reading = held(context, request?, deadline, memory);
+        caught(reading).await.and_then(|outcome| outcome)
+    });
     stream::iter(reads).buffered(CONCURRENT).collect().await
 }
 

@@ -1,17 +1,13 @@
-use api_types::{
-    DocumentRequest, DocumentResponse, DocumentResult, DocumentsRequest, DocumentsResponse, ReadDocument, ReadStatus,
-};
+use api_types::{DocumentResponse, DocumentResult, DocumentsRequest, DocumentsResponse, ReadDocument, ReadStatus};
 use app::Work;
-use app::documents::ReadRequest;
 use openapi::{Input, operations};
 
 use crate::call::Context;
-use crate::documents::{batch, budget, request, view};
+use crate::documents::{batch, budget, request};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::memory::{Answer, Gathered};
 use crate::metered;
-use crate::pipeline::caught;
 use crate::reply::log;
 use crate::warning_metrics;
 
@@ -19,41 +15,34 @@ impl Endpoint for operations::ReadDocument {
     const WORK: Option<Work> = Some(Work::Read);
 
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
-        let session_id = context.session(None);
-        let document = read(context, request::convert(input.body)?).await?;
-        let ReadDocument { doc, content, passages, capture_history, provenance, warnings } = document;
-        warning_metrics::record(&warnings);
-        Ok(DocumentResponse {
-            schema: context.schema::<DocumentResponse>(),
-            request_id: context.request_id,
-            session_id,
-            access: context.access.clone(),
-            doc,
-            content,
-            passages,
-            capture_history,
-            provenance,
-            usage: context.usage(),
-            warnings,
-        })
+        let document = batch::read(context, request::convert(input.body)?, context.deadline()).await?;
+        Ok(response(context, document))
     }
 
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
         let memory = context.gather();
-        let response = held(context, input.body, &memory).await?;
-        metered::answer(context, memory, response).await
+        let document = batch::held(context, request::convert(input.body)?, context.deadline(), &memory).await?;
+        metered::answer(context, memory, response(context, document)).await
     }
 }
 
-/// Reads one document as its operation does, and takes memory for it until the answer that contains it is complete.
-pub(crate) async fn held(
-    context: &Context,
-    body: DocumentRequest,
-    memory: &Gathered<'_>,
-) -> Result<DocumentResponse, Failure> {
-    let document = operations::ReadDocument::handle(context, Input::of_body(body)).await?;
-    memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
-    Ok(document)
+/// Builds the response of the read of one document.
+pub(crate) fn response(context: &Context, document: ReadDocument) -> DocumentResponse {
+    let ReadDocument { doc, content, passages, capture_history, provenance, warnings } = document;
+    warning_metrics::record(&warnings);
+    DocumentResponse {
+        schema: context.schema::<DocumentResponse>(),
+        request_id: context.request_id,
+        session_id: context.session(None),
+        access: context.access.clone(),
+        doc,
+        content,
+        passages,
+        capture_history,
+        provenance,
+        usage: context.usage(),
+        warnings,
+    }
 }
 
 impl Endpoint for operations::ReadDocuments {
@@ -97,19 +86,6 @@ async fn respond(
     Ok(response)
 }
 
-async fn read(context: &Context, request: ReadRequest) -> Result<ReadDocument, Failure> {
-    let outcome =
-        context.run(Work::Read, |service, viewer| async move { service.read_document(&viewer, request).await }).await?;
-    Ok(view::read_document(outcome))
-}
-
-/// Reads one of several documents, and takes memory for it until the others are read.
-async fn read_part(context: &Context, request: ReadRequest, memory: &Gathered<'_>) -> Result<ReadDocument, Failure> {
-    let document = read(context, request).await?;
-    memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
-    Ok(document)
-}
-
 /// Returns true if the request limits the text of each document itself.
 fn is_capped(body: &DocumentsRequest) -> bool {
     let range = body.content.range.as_ref().and_then(|range| range.max_chars);
@@ -130,18 +106,11 @@ async fn read_all(
     body: DocumentsRequest,
     memory: &Gathered<'_>,
 ) -> Result<Vec<DocumentResult>, Failure> {
-    let targets: Vec<(usize, DocumentRequest)> = request::single(body).into_iter().enumerate().collect();
     // Their time starts together.
-    let requests = targets.into_iter().map(|(index, target)| (index, request::convert(target)));
-    let requests: Vec<(usize, Result<ReadRequest, Failure>)> = requests.collect();
-    let reads = requests.into_iter().map(async |(index, request)| {
-        let outcome = match request {
-            Ok(request) => caught(read_part(context, request, memory)).await.and_then(|outcome| outcome),
-            Err(failure) => Err(failure),
-        };
-        outcome.map_err(|failure| named(failure, index))
-    });
-    let mut outcomes = batch::read_all(reads).await;
+    let requests: Vec<_> = request::single(body).into_iter().map(request::convert).collect();
+    let outcomes = batch::read_all(context, requests, context.deadline(), memory).await.into_iter().zip(0..);
+    let mut outcomes: Vec<_> =
+        outcomes.map(|(outcome, index)| outcome.map_err(|failure| named(failure, index))).collect();
     if let Some(failure) = batch::fault_of_all(std::slice::from_mut(&mut outcomes)) {
         return Err(failure);
     }

@@ -1,13 +1,13 @@
 //! Reads of several documents in one request.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::test::TestRequest;
 use http_actix::MemoryLimits;
 use model::Scope;
 use serde_json::{Value, json};
-use test_support::page;
 use test_support::site::{Page, Site};
+use test_support::{Setup, page};
 
 use crate::api::{Answer, Api, stopped_clock};
 
@@ -97,6 +97,26 @@ async fn documents_beyond_the_memory_of_answers_are_errors_of_their_entries() {
     assert_eq!(body["results"][1]["error"]["code"], "overloaded");
     drop(unread);
     assert_eq!(statuses(&read(&api, documents).await.json()), ["ok", "ok", "ok"]);
+}
+
+#[actix_web::test]
+async fn documents_share_the_time_of_their_request() {
+    let mut setup = Setup::default();
+    setup.options.request_timeout = Duration::from_secs(1);
+    let (api, site) = (Api::with(setup).await, Site::start());
+    api.world.import_one(page(&url(0), "A text that is stored.")).await;
+    site.hold();
+    let silent = (1..20).map(|n| json!({"canonical_url": site.url(&format!("/{n}"))}));
+    let documents: Vec<Value> = [json!({"canonical_url": url(0)})].into_iter().chain(silent).collect();
+    let started = Instant::now();
+    let body = read(&api, json!({"documents": documents})).await.json();
+    let late = api.post(PATH, &json!({"documents": documents[1..]})).await;
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    site.release();
+    let results = body["results"].as_array().unwrap();
+    assert_eq!((results.len(), &results[0]["status"]), (20, &json!("ok")));
+    assert!(results[1..].iter().all(|late| late["error"]["code"] == "overloaded"), "{results:?}");
+    late.expect_error(503, "overloaded");
 }
 
 #[actix_web::test]
