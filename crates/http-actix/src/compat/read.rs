@@ -51,7 +51,7 @@ pub(super) async fn all(
     let share = batch::share(sizes.iter().sum());
     // The time of each page begins with its read.
     let requests = groups.into_iter().flatten().map(|mut request| {
-        batch::limit(&mut request.content, share);
+        batch::limit(&mut request.content, None, share);
         convert(request)
     });
     let outcomes = batch::read_all(context, requests, deadline, memory).await;

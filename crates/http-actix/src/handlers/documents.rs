@@ -3,7 +3,8 @@ use app::Work;
 use openapi::{Input, operations};
 
 use crate::call::Context;
-use crate::documents::{batch, budget, request};
+use crate::documents::batch::{self, Limit};
+use crate::documents::{budget, request};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::memory::{Answer, Gathered};
@@ -64,12 +65,10 @@ async fn respond(
 ) -> Result<DocumentsResponse, Failure> {
     let session_id = context.session(None);
     let budget = body.response.budget.clone();
-    let is_capped = is_capped(&body);
-    let mut results = read_all(context, limited(body), memory).await?;
-    if let (Some(max_chars), false) = (budget.max_chars_total, is_capped) {
-        let documents = results.iter_mut().filter_map(|result| result.document.as_deref_mut());
-        documents.for_each(|document| budget::claim_cut(document, max_chars));
-    }
+    let (body, limit) = limited(body);
+    let mut results = read_all(context, body, memory).await?;
+    let documents = results.iter_mut().filter_map(|result| result.document.as_deref_mut());
+    documents.for_each(|document| budget::name_limit(document, limit));
     let response = DocumentsResponse {
         schema: context.schema::<DocumentsResponse>(),
         request_id: context.request_id,
@@ -86,18 +85,12 @@ async fn respond(
     Ok(response)
 }
 
-/// Returns true if the request limits the text of each document itself.
-fn is_capped(body: &DocumentsRequest) -> bool {
-    let range = body.content.range.as_ref().and_then(|range| range.max_chars);
-    body.content.max_chars.or(range).is_some()
-}
-
 /// Limits the texts of whole documents to what the response can hold.
-fn limited(mut body: DocumentsRequest) -> DocumentsRequest {
-    // A short document leaves its share of the budget to the others.
-    let most = body.response.budget.max_chars_total.unwrap_or(i64::MAX);
-    batch::limit(&mut body.content, most.min(batch::share(body.documents.len())));
-    body
+fn limited(mut body: DocumentsRequest) -> (DocumentsRequest, Limit) {
+    // Each may take the whole budget: a short document leaves its share of it to the others.
+    let budget = body.response.budget.max_chars_total;
+    let limit = batch::limit(&mut body.content, budget, batch::share(body.documents.len()));
+    (body, limit)
 }
 
 /// Reads documents, a few at a time. Each has its own outcome; only if the server failed at all of them, the request fails.

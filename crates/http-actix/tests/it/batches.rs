@@ -177,6 +177,33 @@ async fn one_budget_covers_all_documents() {
 }
 
 #[actix_web::test]
+async fn a_cut_text_names_the_limit_that_cut_it() {
+    let api = with_pages(&[10_000, 400_100]).await;
+    // The other documents are unknown, and have their share.
+    let cut = async |n: usize, count: usize, content: Value, response: Value| {
+        let other = json!({"doc_id": "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d"});
+        let mut documents = vec![other; count];
+        documents[0] = json!({"canonical_url": url(n)});
+        let body = json!({"documents": documents, "include": ["content"], "content": content, "response": response});
+        let document = read(&api, body).await.json()["results"][0]["document"].clone();
+        assert_eq!(document["warnings"][0]["code"], "content_truncated", "{}", document["warnings"]);
+        document["warnings"][0]["details"].clone()
+    };
+    let budget = |max_chars: u64| json!({"budget": {"max_chars_total": max_chars}});
+    let cut_to_budget = |max_chars: u64| json!({"field": "response.budget.max_chars_total", "max_chars": max_chars});
+    assert_eq!(cut(0, 1, json!({"max_chars": 20_000}), budget(6_000)).await, cut_to_budget(6_000));
+    assert_eq!(cut(0, 1, json!({"range": {"max_chars": 9_000}}), budget(6_000)).await, cut_to_budget(6_000));
+    let own = json!({"field": "content.max_chars", "max_chars": 50});
+    assert_eq!(cut(0, 1, json!({"max_chars": 50}), budget(6_000)).await, own);
+    let share = json!({"max_chars": 400_000});
+    assert_eq!(cut(1, 20, json!({}), budget(20_000_000)).await, share);
+    assert_eq!(cut(1, 20, json!({"max_chars": 500_000}), json!({})).await, share);
+    // Cut for the answer after they were cut by their reads.
+    assert_eq!(cut(1, 20, json!({}), budget(400_100)).await, cut_to_budget(400_100));
+    assert_eq!(cut(0, 1, json!({"max_chars": 5_900}), budget(6_000)).await, cut_to_budget(6_000));
+}
+
+#[actix_web::test]
 async fn budget_of_passages_alone_keeps_the_first_ones() {
     let api = with_pages(&[9_000, 9_000]).await;
     let documents: Vec<Value> = (0..2).map(|n| json!({"canonical_url": url(n)})).collect();
