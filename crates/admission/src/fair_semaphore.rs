@@ -1,9 +1,11 @@
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use model::OrganizationId;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::queues::{Grant, Queues, Ticket};
 use crate::{Limits, Overloaded};
@@ -43,6 +45,31 @@ impl FairSemaphore {
     pub async fn acquire(&self, organization: OrganizationId, weight: u32) -> Result<Permit, Overloaded> {
         let place = self.enter(organization, weight, |queues| queues.check_wait(organization, Instant::now()))?;
         Ok(place.granted().await)
+    }
+
+    /// Waits for permits like [`acquire`](Self::acquire), for at most `max_wait`. A refusal after that does not count as a
+    /// client that left, as dropping the future does.
+    ///
+    /// # Errors
+    /// The request would wait too long, or did.
+    pub async fn acquire_within(
+        &self,
+        organization: OrganizationId,
+        weight: u32,
+        max_wait: Duration,
+    ) -> Result<Permit, Overloaded> {
+        let place = self.enter(organization, weight, |queues| queues.check_wait(organization, Instant::now()))?;
+        let ticket = place.ticket();
+        let mut granted = pin!(place.granted());
+        if let Ok(permit) = timeout(max_wait, &mut granted).await {
+            return Ok(permit);
+        }
+        let refuse = |ticket| self.shared.lock().refuse(organization, ticket, max_wait, Instant::now());
+        match ticket.and_then(refuse) {
+            Some(overloaded) => Err(overloaded),
+            // Granted at the last moment.
+            None => Ok(granted.await),
+        }
     }
 
     /// Refuses a request for one permit as [`acquire`](Self::acquire) would at this moment. Spares the work before it.
@@ -171,6 +198,13 @@ enum Place {
 }
 
 impl Place {
+    fn ticket(&self) -> Option<Ticket> {
+        match self {
+            Place::Granted(_) => None,
+            Place::Waiting { leaving, .. } => Some(leaving.ticket),
+        }
+    }
+
     async fn granted(self) -> Permit {
         match self {
             Place::Granted(permit) => permit,

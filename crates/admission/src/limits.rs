@@ -6,7 +6,7 @@ pub struct Limits {
     pub permits: u32,
     /// Permits that one organization holds at most. A single request may exceed it.
     pub per_organization: u32,
-    /// Waiting requests of one organization beyond which further ones are refused.
+    /// Permits that the waiting requests of one organization need together, from which further ones are refused.
     pub max_waiting: usize,
     /// Expected wait beyond which a request is refused.
     pub max_wait: Duration,

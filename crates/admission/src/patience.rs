@@ -17,7 +17,7 @@ const SHARE: f64 = 0.3;
 const RECOVERY: f64 = 0.01;
 /// Bounds of the time that a refused client is asked to wait.
 const SHORTEST_RETRY: Duration = Duration::from_secs(1);
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
+pub const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// Waits of one organization.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use model::OrganizationId;
 use tokio::time::Instant;
 
 use crate::limits::{Limits, Overloaded};
-use crate::patience::Patience;
+use crate::patience::{LONGEST_RETRY, Patience};
 
 /// Identifies a waiting request.
 pub type Ticket = u64;
@@ -32,6 +32,8 @@ pub struct Grant<N> {
 /// Requests of one organization.
 struct Queue<N> {
     waiting: VecDeque<Waiter<N>>,
+    /// Permits that these need.
+    needed: usize,
     /// Permits held.
     held: u32,
     /// Number of the last grant: among organizations that hold the same, the one served longest ago is next.
@@ -41,7 +43,7 @@ struct Queue<N> {
 
 impl<N> Default for Queue<N> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), held: 0, last_grant: 0, patience: Patience::default() }
+        Self { waiting: VecDeque::new(), needed: 0, held: 0, last_grant: 0, patience: Patience::default() }
     }
 }
 
@@ -101,7 +103,7 @@ impl<N> Queues<N> {
         let Some(queue) = self.queues.get_mut(&organization) else { return Ok(()) };
         let (waiting, patience) = (queue.waiting.len(), &mut queue.patience);
         let is_short = patience.expected_wait(waiting) <= patience.permitted(now, self.limits.max_wait);
-        if waiting < self.limits.max_waiting && is_short {
+        if queue.needed < self.limits.max_waiting && is_short {
             return Ok(());
         }
         Err(Overloaded { retry_after: patience.refused(waiting) })
@@ -114,22 +116,49 @@ impl<N> Queues<N> {
         let ticket = self.tickets;
         let queue = self.queues.entry(organization).or_default();
         queue.waiting.push_back(Waiter { ticket, weight, since: now, notify });
+        queue.needed += weight as usize;
         self.order.insert((queue.held, queue.last_grant, organization));
         ticket
     }
 
     /// Removes a request whose client has left. Does nothing if it has been granted.
     pub fn leave(&mut self, organization: OrganizationId, ticket: Ticket, now: Instant) {
-        let Some(queue) = self.queues.get_mut(&organization) else { return };
-        let Some(position) = queue.waiting.iter().position(|waiter| waiter.ticket == ticket) else { return };
-        if let Some(waiter) = queue.waiting.remove(position) {
-            self.waiting -= 1;
-            queue.patience.left(now - waiter.since, now, self.limits.max_wait);
-        }
+        let max_wait = self.limits.max_wait;
+        self.remove(organization, ticket, |queue, since| queue.patience.left(now - since, now, max_wait));
+    }
+
+    /// Refuses a request whose client is still there after `max_wait`. `None` if it has been granted.
+    pub fn refuse(
+        &mut self,
+        organization: OrganizationId,
+        ticket: Ticket,
+        max_wait: Duration,
+        now: Instant,
+    ) -> Option<Overloaded> {
+        self.remove(organization, ticket, |queue, since| {
+            queue.patience.stayed(now - since, now);
+            Overloaded { retry_after: queue.patience.refused(queue.waiting.len()).max(max_wait).min(LONGEST_RETRY) }
+        })
+    }
+
+    /// Removes a waiting request, and records its end with the time of its arrival. `None` if it has been granted.
+    fn remove<T>(
+        &mut self,
+        organization: OrganizationId,
+        ticket: Ticket,
+        record: impl FnOnce(&mut Queue<N>, Instant) -> T,
+    ) -> Option<T> {
+        let queue = self.queues.get_mut(&organization)?;
+        let position = queue.waiting.iter().position(|waiter| waiter.ticket == ticket)?;
+        let waiter = queue.waiting.remove(position)?;
+        self.waiting -= 1;
+        queue.needed -= waiter.weight as usize;
+        let recorded = record(queue, waiter.since);
         if queue.waiting.is_empty() {
             self.order.remove(&(queue.held, queue.last_grant, organization));
             self.forget_if_idle(organization);
         }
+        Some(recorded)
     }
 
     /// Returns permits of a request that arrived `waited` ago, and whose client left or received its answer.
@@ -168,6 +197,7 @@ impl<N> Queues<N> {
         self.order.remove(&(queue.held, queue.last_grant, organization));
         let waiter = queue.waiting.pop_front()?;
         self.waiting -= 1;
+        queue.needed -= waiter.weight as usize;
         queue.patience.granted(now, queue.waiting.len());
         let waits = !queue.waiting.is_empty();
         self.take(organization, weight);

@@ -55,7 +55,8 @@ pub enum WarningCode {
     StaleContent,
     /// Document: no passage matches the query; there is no content.
     NoMatch,
-    /// Document: the content is longer than the limit. Details: `field`, `max_chars`.
+    /// Document: the content is longer than the limit. Details: `max_chars`, and the `field` of the request that sets
+    /// the limit, if one does.
     ContentTruncated,
     /// Document: the pinned capture is not the latest. Details: `requested_capture_id`, `latest_capture_id`.
     StaleRange,

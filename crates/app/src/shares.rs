@@ -8,7 +8,7 @@ use admission::{Compute, FairSemaphore, Limits, Permit};
 use metrics::{gauge, histogram};
 
 use crate::error::{Error, Result};
-use crate::{App, Viewer};
+use crate::{App, Deadline, Viewer};
 
 /// Time that requests wait for their turn.
 const WAIT: &str = "retrieval_admission_wait_seconds";
@@ -153,20 +153,42 @@ impl App {
         work: Work,
         use_case: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        let limit = self.options.request_timeout;
+        self.within_share_until(self.request_deadline(), viewer, work, use_case).await
+    }
+
+    /// Starts the time of a request that runs several use cases with [`within_share_until`](Self::within_share_until).
+    pub fn request_deadline(&self) -> Deadline {
+        Deadline::after(self.options.request_timeout)
+    }
+
+    /// Runs one of several use cases of a request, as [`within_share`](Self::within_share) runs the only one.
+    ///
+    /// # Errors
+    /// `Overloaded` if the use case would wait too long for its turn, or does not end before the deadline.
+    pub async fn within_share_until<T>(
+        &self,
+        deadline: Deadline,
+        viewer: &Viewer,
+        work: Work,
+        use_case: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let admitted = async {
             let arrived = Instant::now();
-            let mut unanswered = Unanswered(Some(self.shares.of(work).acquire(viewer.organization_id, 1).await?));
+            let left = deadline.left().unwrap_or(Duration::MAX);
+            let permit = self.shares.of(work).acquire_within(viewer.organization_id, 1, left).await?;
+            let mut unanswered = Unanswered(Some(permit));
             histogram!(WAIT, "work" => work.as_str()).record(arrived.elapsed());
-            let outcome = use_case.await;
+            let outcome = deadline.within(use_case).await.unwrap_or_else(|| Err(self.too_long()));
             unanswered.0 = None;
             outcome
         };
-        let outcome = tokio::time::timeout(limit, admitted).await.unwrap_or_else(|_| {
-            let message = format!("the request took longer than {} seconds", limit.as_secs_f64());
-            Err(Error::Overloaded { message, retry_after: Duration::from_secs(1) })
-        });
-        count_overloaded(work, outcome)
+        count_overloaded(work, admitted.await)
+    }
+
+    fn too_long(&self) -> Error {
+        let limit = self.options.request_timeout.as_secs_f64();
+        let message = format!("the request took longer than {limit} seconds");
+        Error::Overloaded { message, retry_after: Duration::from_secs(1) }
     }
 }
 

@@ -22,7 +22,13 @@ pub struct Guarded<S> {
     pending_write: Option<Serving>,
     head_timeout: Duration,
     /// Timer of a head that has begun.
-    head: Option<Pin<Box<Sleep>>>,
+    head: Option<Head>,
+}
+
+struct Head {
+    timer: Pin<Box<Sleep>>,
+    /// Uses of the connection before this head. The next one begins once the head is complete.
+    uses: u64,
 }
 
 impl<S> Guarded<S> {
@@ -72,15 +78,16 @@ impl<S> Guarded<S> {
 
     /// Fails if a head has begun and is not complete in time.
     fn limit_head(&mut self, context: &mut Context<'_>, received: bool) -> Poll<io::Error> {
-        if !self.slot.is_waiting() {
+        let (is_waiting, uses) = (self.slot.is_waiting(), self.slot.begun());
+        // A request that is answered at once begins and ends between two reads.
+        if !is_waiting || self.head.as_ref().is_some_and(|head| head.uses != uses) {
             self.head = None;
-            return Poll::Pending;
         }
-        if received && self.head.is_none() {
-            self.head = Some(Box::pin(tokio::time::sleep(self.head_timeout)));
+        if received && is_waiting && self.head.is_none() {
+            self.head = Some(Head { timer: Box::pin(tokio::time::sleep(self.head_timeout)), uses });
         }
-        let Some(timer) = &mut self.head else { return Poll::Pending };
-        ready!(timer.as_mut().poll(context));
+        let Some(head) = &mut self.head else { return Poll::Pending };
+        ready!(head.timer.as_mut().poll(context));
         self.slot.count_slow();
         Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, "the client sends too slowly"))
     }

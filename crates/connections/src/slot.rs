@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -38,6 +38,8 @@ struct State {
 struct Handle {
     replaced: AtomicBool,
     uses: AtomicUsize,
+    /// Uses so far: also one that begins and ends between two reads shows that a head was complete.
+    begun: AtomicU64,
     reader: AtomicWaker,
 }
 
@@ -134,6 +136,11 @@ impl Slot {
         self.0.handle.uses.load(Ordering::Acquire) == 0
     }
 
+    /// Returns the number of uses that have begun.
+    pub(crate) fn begun(&self) -> u64 {
+        self.0.handle.begun.load(Ordering::Acquire)
+    }
+
     /// Ready once the connection has been replaced and serves no request.
     pub(crate) fn poll_replaced(&self, context: &mut Context<'_>) -> Poll<()> {
         let handle = &self.0.handle;
@@ -170,6 +177,7 @@ impl Requests {
     /// answer.
     pub fn serve(&self) -> Serving {
         self.handle.uses.fetch_add(1, Ordering::AcqRel);
+        self.handle.begun.fetch_add(1, Ordering::AcqRel);
         self.shared.lock().registry.begin(self.id);
         Serving(self.clone())
     }

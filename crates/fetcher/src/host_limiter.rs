@@ -89,10 +89,10 @@ impl HostLimiter {
         Self { hosts: Mutex::default(), limits }
     }
 
-    /// Waits for a permit for `host`.
+    /// Waits for a permit for `host`, for at most the wait of the limits.
     pub async fn acquire(&self, host: &str, organization: OrganizationId) -> Result<HostPermit, Overloaded> {
         let host = self.host(host);
-        let permit = host.permits.acquire(organization, 1).await?;
+        let permit = host.permits.acquire_within(organization, 1, self.limits.max_wait).await?;
         Ok(HostPermit { _permit: permit, host })
     }
 

@@ -59,12 +59,8 @@ impl Lookups {
     }
 
     async fn place(&self, organization: OrganizationId) -> io::Result<Permit> {
-        match tokio::time::timeout(MAX_WAIT, self.places.acquire(organization, 1)).await {
-            Ok(Ok(place)) => Ok(place),
-            Ok(Err(_)) | Err(_) => {
-                Err(io::Error::new(io::ErrorKind::ResourceBusy, "too many names are being looked up"))
-            }
-        }
+        let place = self.places.acquire_within(organization, 1, MAX_WAIT).await;
+        place.map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "too many names are being looked up"))
     }
 
     fn begin(

@@ -12,7 +12,7 @@ use crate::options::FetcherOptions;
 pub(crate) struct Permits {
     hosts: HostLimiter,
     fetches: FairSemaphore,
-    /// Maximum wait for one permit.
+    /// Maximum wait for a permit of the fetcher.
     max_wait: Duration,
 }
 
@@ -35,16 +35,11 @@ impl Permits {
 
     /// Waits for a permit of the host.
     pub async fn host(&self, host: &str, organization: OrganizationId) -> Result<HostPermit, Overloaded> {
-        self.within_max_wait(self.hosts.acquire(host, organization)).await
+        self.hosts.acquire(host, organization).await
     }
 
     /// Waits for a permit of the fetcher.
     pub async fn fetch(&self, organization: OrganizationId) -> Result<Permit, Overloaded> {
-        self.within_max_wait(self.fetches.acquire(organization, 1)).await
-    }
-
-    async fn within_max_wait<T>(&self, waiting: impl Future<Output = Result<T, Overloaded>>) -> Result<T, Overloaded> {
-        let refused = Overloaded { retry_after: self.max_wait.max(Duration::from_secs(1)) };
-        tokio::time::timeout(self.max_wait, waiting).await.unwrap_or(Err(refused))
+        self.fetches.acquire_within(organization, 1, self.max_wait).await
     }
 }

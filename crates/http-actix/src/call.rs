@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::{HttpRequest, web};
 use admission::Permit;
 use api_types::{Access, ResponseBody, Usage};
-use app::{App, Viewer, Work};
+use app::{App, Deadline, Viewer, Work};
 use futures_util::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 use trace_context::TraceContext;
@@ -56,11 +56,30 @@ impl Context {
         T: Send + 'static,
         F: Future<Output = Result<T, app::Error>> + Send + 'static,
     {
+        self.run_until(self.deadline(), work, use_case).await
+    }
+
+    /// Starts the time of a request that runs several use cases with [`run_until`](Self::run_until).
+    pub fn deadline(&self) -> Deadline {
+        self.state.app.request_deadline()
+    }
+
+    /// Runs one of several use cases, which share the time of the request, as [`run`](Self::run) runs the only one.
+    pub async fn run_until<T, F>(
+        &self,
+        deadline: Deadline,
+        work: Work,
+        use_case: impl FnOnce(Arc<App>, Viewer) -> F,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, app::Error>> + Send + 'static,
+    {
         self.check_share(work)?;
         let (app, viewer) = (self.state.app.clone(), self.viewer.clone());
         // Boxed, so that the task is compiled once for each type of outcome.
         let use_case: BoxFuture<'static, _> = Box::pin(use_case(app.clone(), viewer.clone()));
-        let working = async move { app.within_share(&viewer, work, use_case).await };
+        let working = async move { app.within_share_until(deadline, &viewer, work, use_case).await };
         // A spawned task inherits neither the trace nor the span.
         let running = self.state.runtime.spawn(trace_context::within(self.trace.clone(), working).in_current_span());
         match AbortOnDropHandle::new(running).await {

@@ -72,7 +72,8 @@ pub(crate) struct Budget {
 impl Budget {
     fn new(kind: &'static str, large_kib: u32, kib: u32, share: u32, max_wait: Duration) -> Self {
         count(kind, 0);
-        let limits = Limits { permits: kib, per_organization: share, max_waiting: 8, max_wait };
+        // Responses exist while they wait: those of one organization need about as much memory again as it may hold.
+        let limits = Limits { permits: kib, per_organization: share, max_waiting: share as usize, max_wait };
         Self { semaphore: FairSemaphore::new(limits), kind, large: large_kib as usize * 1024, share, max_wait }
     }
 
@@ -86,17 +87,15 @@ impl Budget {
     /// # Errors
     /// `overloaded` if the wait is too long.
     pub async fn take(&self, organization: OrganizationId, bytes: usize) -> Result<Option<Permit>, Failure> {
-        if bytes <= self.large { Ok(None) } else { self.take_kib(organization, weight(bytes)).await.map(Some) }
+        if bytes <= self.large {
+            return Ok(None);
+        }
+        self.take_kib(organization, weight(bytes), self.max_wait).await.map(Some)
     }
 
-    async fn take_kib(&self, organization: OrganizationId, kib: u32) -> Result<Permit, Failure> {
-        let acquired = self.semaphore.acquire(organization, kib);
-        let retry_after = match tokio::time::timeout(self.max_wait, acquired).await {
-            Ok(Ok(permit)) => return Ok(permit),
-            Ok(Err(overloaded)) => overloaded.retry_after,
-            Err(_) => self.max_wait,
-        };
-        Err(self.refused(retry_after))
+    async fn take_kib(&self, organization: OrganizationId, kib: u32, max_wait: Duration) -> Result<Permit, Failure> {
+        let acquired = self.semaphore.acquire_within(organization, kib, max_wait).await;
+        acquired.map_err(|overloaded| self.refused(overloaded.retry_after))
     }
 
     fn refused(&self, retry_after: Duration) -> Failure {
@@ -130,6 +129,7 @@ impl From<Vec<u8>> for Answer {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
+    use futures_util::FutureExt;
     use uuid::Uuid;
 
     use super::*;
@@ -151,5 +151,41 @@ mod tests {
         drop(SentInChunks::new(Bytes::new(), Some(held)));
         assert!(responses.take(organization(1), 2 << 10).await.unwrap().is_some());
         drop(other);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn as_much_as_an_organization_holds_may_wait() {
+        let memory = Memory::new(&MemoryLimits::default());
+        let responses = &memory.responses;
+        let take = || Box::pin(responses.take(organization(1), 1 << 20));
+        let mut held = Vec::new();
+        for _ in 0..48 {
+            held.push(take().await.unwrap());
+        }
+        let mut waiting: Vec<_> = (0..48).map(|_| take()).collect();
+        waiting.iter_mut().for_each(|answer| assert!(answer.now_or_never().is_none()));
+        assert!(take().now_or_never().unwrap().is_err(), "waiting answers are in memory, too");
+        held.clear();
+        let answers = futures_util::future::join_all(waiting).await;
+        assert!(answers.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_after_the_wait_does_not_shorten_the_wait_of_others() {
+        let memory = Memory::new(&MemoryLimits { large_response: 1, responses: 100, ..MemoryLimits::default() });
+        let responses = &memory.responses;
+        let take = |kib: usize| Box::pin(responses.take(organization(1), kib << 10));
+        let _most = take(21).await.unwrap();
+        let mut rest = take(4).await.unwrap();
+        let parts = Gathered::new(responses, organization(1));
+        assert!(parts.add(4 << 10).await.is_err() && take(4).await.is_err());
+        let mut waiting: Vec<_> = (0..6).map(|_| take(4)).collect();
+        waiting.iter_mut().for_each(|answer| assert!(answer.now_or_never().is_none()));
+        for _ in 0..3 {
+            tokio::time::advance(Duration::from_millis(400)).await;
+            drop(rest.take());
+            rest = waiting.remove(0).now_or_never().unwrap().unwrap();
+        }
+        assert!(take(4).now_or_never().is_none(), "behind three others, 1.2 s");
     }
 }

@@ -66,3 +66,35 @@ async fn client_that_leaves_during_its_request_shortens_the_queue_too() {
     let refused = semaphore.acquire(organization(1), 1).now_or_never().unwrap();
     assert!(refused.is_err(), "clients left after 0.4 s");
 }
+
+#[tokio::test(start_paused = true)]
+async fn request_that_is_refused_after_its_wait_is_no_client_that_left() {
+    let max_wait = Duration::from_secs(2);
+    let semaphore = FairSemaphore::new(Limits::shared(1, 1_000, max_wait));
+    let mut held = semaphore.try_acquire(organization(1), 1);
+    let started = tokio::time::Instant::now();
+    let refused = semaphore.acquire_within(organization(1), 1, max_wait).await.err().unwrap();
+    assert_eq!((refused.retry_after, started.elapsed()), (max_wait, max_wait));
+    assert_eq!(semaphore.waiting(), 0);
+    let mut waiting: Vec<_> =
+        (0..60).map(|_| Box::pin(semaphore.acquire_within(organization(1), 1, max_wait))).collect();
+    waiting.iter_mut().for_each(|request| assert!(request.now_or_never().is_none()));
+    for _ in 0..20 {
+        tokio::time::advance(Duration::from_millis(20)).await;
+        drop(held.take());
+        held = Some(waiting.remove(0).now_or_never().unwrap().unwrap());
+    }
+    // 40 requests wait, for 20 ms each.
+    assert_eq!(semaphore.check(organization(1)), Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_request_that_is_refused_after_its_wait_unblocks_the_others() {
+    let max_wait = Duration::from_secs(2);
+    let semaphore = FairSemaphore::new(Limits::shared(2, 10, max_wait));
+    let _held = semaphore.acquire(organization(1), 1).await.unwrap();
+    let large = semaphore.acquire_within(organization(2), 2, max_wait);
+    let small = semaphore.acquire_within(organization(3), 1, 2 * max_wait);
+    let (large, small) = tokio::join!(large, small);
+    assert!(large.is_err() && small.is_ok());
+}

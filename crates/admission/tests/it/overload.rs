@@ -21,6 +21,30 @@ async fn queue_of_an_organization_is_bounded_and_others_have_their_own() {
     assert!(semaphore.acquire(organization(2), 1).now_or_never().is_none(), "the other organization waits");
 }
 
+#[tokio::test]
+async fn queue_of_an_organization_is_bounded_by_the_permits_that_it_needs() {
+    let semaphore = FairSemaphore::new(Limits::shared(10, 10, Duration::from_secs(60)));
+    let held = semaphore.acquire(organization(1), 10).await.unwrap();
+    let queue = |weights: &[u32]| -> Vec<_> {
+        let mut waiting: Vec<_> =
+            weights.iter().map(|weight| Box::pin(semaphore.acquire(organization(1), *weight))).collect();
+        waiting.iter_mut().for_each(|request| assert!(request.now_or_never().is_none()));
+        waiting
+    };
+    let mut waiting = queue(&[9, 5]);
+    assert!(semaphore.check(organization(1)).is_err());
+    drop(waiting.remove(0));
+    waiting.extend(queue(&[4, 1]));
+    assert!(semaphore.check(organization(1)).is_err());
+    drop(held);
+    let granted: Vec<_> = waiting.into_iter().map(|request| request.now_or_never().unwrap()).collect();
+    assert!(granted.iter().all(Result::is_ok));
+    let mut waiting = queue(&[9]);
+    assert_eq!(semaphore.check(organization(1)), Ok(()));
+    waiting.extend(queue(&[1]));
+    assert!(semaphore.check(organization(1)).is_err());
+}
+
 /// Serves requests that each hold the only permit for `service`, sent by `clients` that give up after `patience` and try
 /// again, also after a refusal. Returns the answered, abandoned and refused requests of `seconds`.
 async fn closed_loop(clients: usize, service: Duration, patience: Duration, seconds: u64) -> (u64, u64, u64) {

@@ -183,3 +183,20 @@ async fn bodies_may_take_longer_than_heads() {
     read.unwrap();
     drop(serving);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_whose_request_was_answered_at_once_is_idle() {
+    let connections = connections(1, 0);
+    let (mut stream, mut far) = connect(&connections, client(1)).unwrap();
+    for _ in 0..2 {
+        far.write_all(b"head").await.unwrap();
+        stream.read_exact(&mut [0; 4]).await.unwrap();
+        // Between two reads, so that the stream never sees the connection in use.
+        drop(stream.requests().serve());
+        assert!(timeout(HEAD * 3, stream.read(&mut [0; 8])).await.is_err());
+    }
+    far.write_all(b"h").await.unwrap();
+    stream.read_exact(&mut [0; 1]).await.unwrap();
+    let slow = timeout(HEAD * 3, stream.read(&mut [0; 8])).await.unwrap();
+    assert_eq!(slow.unwrap_err().kind(), ErrorKind::TimedOut, "the next head has its own time");
+}

@@ -5,11 +5,13 @@ use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use api_types::validation::first_violation;
 use api_types::{DocumentRequest, DocumentResponse};
+use app::Deadline;
+use app::documents::ReadRequest;
 use compat::{Answered, ForeignRead, Moment, ReadOutcome};
 
 use super::request::{self, ForeignPath};
 use crate::call::Context;
-use crate::documents::batch;
+use crate::documents::{batch, request as wire};
 use crate::failure::Failure;
 use crate::handlers::documents;
 use crate::json;
@@ -25,7 +27,7 @@ async fn answer<T: ForeignPath + ForeignRead>(context: &Context, asked: T, start
     let started_at = context.state.now();
     let groups = asked.reads()?;
     let memory = context.gather();
-    let mut documents = all(context, T::FOREIGN.name, groups, &memory).await;
+    let mut documents = all(context, T::FOREIGN.name, groups, context.deadline(), &memory).await;
     if let Some(failure) = batch::fault_of_all(&mut documents) {
         return Err(failure);
     }
@@ -42,19 +44,21 @@ pub(super) async fn all(
     context: &Context,
     route: &str,
     groups: Vec<Vec<DocumentRequest>>,
+    deadline: Deadline,
     memory: &Gathered<'_>,
 ) -> Vec<Vec<Result<DocumentResponse, Failure>>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let share = batch::share(sizes.iter().sum());
-    let reads = groups.into_iter().flatten().map(async |mut request: DocumentRequest| {
-        batch::limit(&mut request.content, share);
-        let outcome = one(context, request, memory).await;
-        if let Err(failure) = &outcome {
-            log(failure, route);
-        }
-        outcome
+    // The time of each page begins with its read.
+    let requests = groups.into_iter().flatten().map(|mut request| {
+        batch::limit(&mut request.content, None, share);
+        convert(request)
     });
-    let mut outcomes = batch::read_all(reads).await.into_iter();
+    let outcomes = batch::read_all(context, requests, deadline, memory).await;
+    let mut outcomes = outcomes.into_iter().map(|outcome| {
+        let logged = outcome.inspect_err(|failure| log(failure, route));
+        logged.map(|document| documents::response(context, document))
+    });
     sizes.into_iter().map(|size| outcomes.by_ref().take(size).collect()).collect()
 }
 
@@ -64,10 +68,16 @@ pub(super) async fn one(
     request: DocumentRequest,
     memory: &Gathered<'_>,
 ) -> Result<DocumentResponse, Failure> {
-    if let Some(violation) = first_violation(&request) {
-        return Err(Failure::invalid(violation.field, violation.message));
+    let document = batch::held(context, convert(request)?, context.deadline(), memory).await?;
+    Ok(documents::response(context, document))
+}
+
+/// Validates and converts a request that was made from a foreign one.
+fn convert(request: DocumentRequest) -> Result<ReadRequest, Failure> {
+    match first_violation(&request) {
+        Some(violation) => Err(Failure::invalid(violation.field, violation.message)),
+        None => wire::convert(request),
     }
-    documents::held(context, request, memory).await
 }
 
 /// Converts the failures of reads to what an answer may show of them.

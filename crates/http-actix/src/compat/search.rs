@@ -5,6 +5,7 @@ use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use api_types::SearchResult;
 use api_types::validation::first_violation;
+use app::Deadline;
 use compat::{ForeignSearch, Hit, Moment};
 use model::Scope;
 
@@ -44,9 +45,11 @@ async fn answer<T: ForeignPath + ForeignSearch>(
     if let Some(violation) = first_violation(&search) {
         return Err(Failure::invalid(violation.field, violation.message));
     }
+    // Of the search and its documents.
+    let deadline = context.deadline();
     searches::search(context, search, async |page: &ShapedPage| {
         let memory = context.gather();
-        let hits = with_documents(context, &asked, plan.select(page.response()?), &memory).await;
+        let hits = with_documents(context, &asked, plan.select(page.response()?), deadline, &memory).await;
         let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
         let body = json::to_vec_of(context, memory.bytes().await, asked.answer(hits, moment)).await?;
         Ok(Reply::serialized(StatusCode::OK, memory.into_answer(body).await?))
@@ -59,10 +62,11 @@ async fn with_documents<T: ForeignPath + ForeignSearch>(
     context: &Context,
     asked: &T,
     results: Vec<SearchResult>,
+    deadline: Deadline,
     memory: &Gathered<'_>,
 ) -> Vec<Hit> {
     let groups = results.iter().map(|result| asked.reads(result)).collect();
-    let documents = read::all(context, T::FOREIGN.name, groups, memory).await;
+    let documents = read::all(context, T::FOREIGN.name, groups, deadline, memory).await;
     let hits = results.into_iter().zip(documents);
     hits.map(|(result, documents)| Hit { result, documents: read::outcomes(documents) }).collect()
 }

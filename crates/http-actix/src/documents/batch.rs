@@ -1,11 +1,15 @@
-//! Reads of several documents for one answer.
+//! Reads of one or several documents for one answer.
 
-use std::future::Future;
-
-use api_types::{Content, ContentRequest, Passage, Selection};
+use api_types::{Content, ContentRange, ContentRequest, Passage, ReadDocument, Selection};
+use app::documents::ReadRequest;
+use app::{Deadline, Work};
 use futures_util::{StreamExt, stream};
 
+use crate::call::Context;
+use crate::documents::view;
 use crate::failure::Failure;
+use crate::memory::Gathered;
+use crate::pipeline::caught;
 
 /// Concurrent reads of one request.
 const CONCURRENT: usize = 8;
@@ -16,23 +20,74 @@ const MAX_CHARS: i64 = 8_000_000;
 /// Bytes of a passage beside its text: ids, offsets and headings.
 const PASSAGE_BYTES: usize = 256;
 
+/// Limit of the text of each document that applies first.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Limit {
+    /// The maximum in the request.
+    Caller,
+    /// The budget of the whole response.
+    Budget(i64),
+    /// The share of [`MAX_CHARS`].
+    Share(i64),
+}
+
 /// Returns the maximum characters of each of `count` documents.
 pub(crate) fn share(count: usize) -> i64 {
     MAX_CHARS / i64::try_from(count.max(1)).unwrap_or(MAX_CHARS)
 }
 
-/// Limits the text of a whole document. Selected passages are few.
-pub(crate) fn limit(content: &mut ContentRequest, most: i64) {
-    if content.selection == Selection::FullDocument {
-        content.max_chars = Some(content.max_chars.map_or(most, |max| max.min(most)));
-        if let Some(range) = &mut content.range {
-            range.max_chars = range.max_chars.map(|max| max.min(most));
-        }
+/// Limits the text of a whole document to its share and to a budget. Selected passages are few.
+pub(crate) fn limit(content: &mut ContentRequest, budget: Option<i64>, share: i64) -> Limit {
+    if content.selection != Selection::FullDocument {
+        return Limit::Caller;
     }
+    let (most, limit) = match budget {
+        Some(budget) if budget <= share => (budget, Limit::Budget(budget)),
+        Some(_) | None => (share, Limit::Share(share)),
+    };
+    let own = match &mut content.range {
+        Some(ContentRange { max_chars: Some(max_chars), .. }) => max_chars,
+        Some(_) | None => content.max_chars.get_or_insert(i64::MAX),
+    };
+    if *own <= most {
+        return Limit::Caller;
+    }
+    *own = most;
+    limit
 }
 
-/// Reads, a few documents at a time. Returns the outcomes in order.
-pub(crate) async fn read_all<R: Future>(reads: impl IntoIterator<Item = R>) -> Vec<R::Output> {
+/// Reads one document.
+pub(crate) async fn read(context: &Context, request: ReadRequest, deadline: Deadline) -> Result<ReadDocument, Failure> {
+    let reading = context.run_until(deadline, Work::Read, |service, viewer| async move {
+        service.read_document(&viewer, request).await
+    });
+    reading.await.map(view::read_document)
+}
+
+/// Reads one document, and takes memory for it until the answer that contains it is complete.
+pub(crate) async fn held(
+    context: &Context,
+    request: ReadRequest,
+    deadline: Deadline,
+    memory: &Gathered<'_>,
+) -> Result<ReadDocument, Failure> {
+    let document = read(context, request, deadline).await?;
+    memory.add(bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
+    Ok(document)
+}
+
+/// Reads documents, a few at a time, and takes memory for them. Each request is made when its turn comes. Returns the
+/// outcomes in order; those that the deadline leaves no time for are `overloaded`.
+pub(crate) async fn read_all(
+    context: &Context,
+    requests: impl IntoIterator<Item = Result<ReadRequest, Failure>>,
+    deadline: Deadline,
+    memory: &Gathered<'_>,
+) -> Vec<Result<ReadDocument, Failure>> {
+    let reads = requests.into_iter().map(async |request| {
+        let reading = held(context, request?, deadline, memory);
+        caught(reading).await.and_then(|outcome| outcome)
+    });
     stream::iter(reads).buffered(CONCURRENT).collect().await
 }
 
@@ -61,12 +116,29 @@ mod tests {
     fn documents_share_the_memory_of_an_answer() {
         let limited = |selection, max_chars, count| {
             let mut content = ContentRequest { selection, max_chars, ..ContentRequest::default() };
-            limit(&mut content, share(count));
+            limit(&mut content, None, share(count));
             content.max_chars
         };
         assert_eq!(limited(Selection::FullDocument, None, 1), Some(8_000_000));
         assert_eq!(limited(Selection::FullDocument, None, 50), Some(160_000));
         assert_eq!(limited(Selection::FullDocument, Some(9), 50), Some(9));
         assert_eq!(limited(Selection::TopPassages, None, 50), None, "a limit would select more");
+    }
+
+    #[test]
+    fn smallest_limit_applies_and_has_its_name() {
+        let limited = |max_chars: Option<i64>, range: Option<Option<i64>>, budget: Option<i64>| {
+            let range = range.map(|max_chars| ContentRange { max_chars, ..ContentRange::default() });
+            let selection = Selection::FullDocument;
+            let mut content = ContentRequest { selection, max_chars, range, ..ContentRequest::default() };
+            let limit = limit(&mut content, budget, 100);
+            (content.range.and_then(|range| range.max_chars).or(content.max_chars), limit)
+        };
+        assert_eq!(limited(None, None, None), (Some(100), Limit::Share(100)));
+        assert_eq!(limited(Some(200), None, Some(300)), (Some(100), Limit::Share(100)));
+        assert_eq!(limited(Some(200), Some(None), Some(50)), (Some(50), Limit::Budget(50)));
+        assert_eq!(limited(Some(50), None, Some(50)), (Some(50), Limit::Caller));
+        assert_eq!(limited(Some(10), Some(Some(80)), Some(70)), (Some(70), Limit::Budget(70)));
+        assert_eq!(limited(Some(900), Some(Some(80)), Some(90)), (Some(80), Limit::Caller));
     }
 }

@@ -6,7 +6,7 @@ use api_types::{
 use serde_json::{Map, json};
 
 use crate::call::Context;
-use crate::documents::batch;
+use crate::documents::batch::{self, Limit};
 use crate::failure::Failure;
 use crate::metered::{self, length_of};
 use crate::numbers::wire_int;
@@ -166,6 +166,8 @@ impl Shaping {
 /// The text of one document: its content, or its passages if it has none.
 struct Payload {
     content: Option<String>,
+    /// Warning about a content that was cut when it was read. That about the budget stands in its place meanwhile.
+    warning: Option<Warning>,
     passages: Option<Vec<Passage>>,
     /// Length in the body, in characters.
     chars: u64,
@@ -180,15 +182,15 @@ impl Payload {
             for passage in passages.iter().flatten() {
                 chars += length_of(passage)?.chars + 1;
             }
-            return Ok(Self { content: None, passages, chars });
+            return Ok(Self { content: None, warning: None, passages, chars });
         };
         let text = std::mem::take(&mut content.text);
-        let chars = length_of(&text)?.chars;
-        let room = chars > 0 && !content.truncated;
-        if room {
-            document.warnings.push(cut_warning(0));
+        let mut chars = length_of(&text)?.chars;
+        let warning = replace_cut_warning(document, Some(cut_warning(0)));
+        if let Some(warning) = &warning {
+            chars += length_of(warning)?.chars.saturating_sub(length_of(&cut_warning(0))?.chars);
         }
-        Ok(Self { content: Some(text), passages: None, chars })
+        Ok(Self { content: Some(text), warning, passages: None, chars })
     }
 
     /// Puts back as much as fits into `share` characters of the body.
@@ -204,33 +206,53 @@ impl Payload {
             document.passages = Some(kept);
         }
         let (Some(text), Some(content)) = (self.content, &mut document.content) else { return Ok(()) };
-        if !content.truncated && self.chars > 0 {
-            document.warnings.pop();
-        }
         if self.chars <= share {
             content.text = text;
+            replace_cut_warning(document, self.warning);
             return Ok(());
         }
         let end = prefix(&text, share);
         content.text = text[..end].to_owned();
         content.char_count = wire_int(content.text.chars().count() as u64);
-        if !content.truncated {
-            content.truncated = true;
-            document.warnings.push(cut_warning(max_chars));
-        }
+        content.truncated = true;
+        replace_cut_warning(document, Some(cut_warning(max_chars)));
         Ok(())
     }
 }
 
-/// Names the budget in the warning about a text that was cut to it when it was read.
-pub(crate) fn claim_cut(document: &mut ReadDocument, max_chars: i64) {
-    let cut = document.warnings.iter_mut().filter(|warning| warning.code == WarningCode::ContentTruncated);
-    cut.for_each(|warning| *warning = cut_warning(u64::try_from(max_chars).unwrap_or_default()));
+/// Names the limit in the warning about a text that was cut to it when it was read.
+pub(crate) fn name_limit(document: &mut ReadDocument, limit: Limit) {
+    let unsigned = |max_chars| u64::try_from(max_chars).unwrap_or_default();
+    let named = match limit {
+        Limit::Caller => return,
+        Limit::Budget(max_chars) => cut_warning(unsigned(max_chars)),
+        Limit::Share(max_chars) => share_warning(unsigned(max_chars)),
+    };
+    if document.content.as_ref().is_some_and(|content| content.truncated) {
+        replace_cut_warning(document, Some(named));
+    }
+}
+
+/// Replaces the warning about a cut text. Returns the previous one.
+fn replace_cut_warning(document: &mut ReadDocument, new: Option<Warning>) -> Option<Warning> {
+    let cut = document.warnings.iter().position(|warning| warning.code == WarningCode::ContentTruncated);
+    let Some(at) = cut else {
+        document.warnings.extend(new);
+        return None;
+    };
+    document.warnings.splice(at..=at, new).next()
 }
 
 fn cut_warning(max_chars: u64) -> Warning {
     let details = Map::from_iter([("field".to_owned(), FIELD.into()), ("max_chars".to_owned(), max_chars.into())]);
     let message = "the content was cut to fit the budget of all documents".to_owned();
+    Warning { code: WarningCode::ContentTruncated, message, details }
+}
+
+/// No field of the request is the limit.
+fn share_warning(max_chars: u64) -> Warning {
+    let details = Map::from_iter([("max_chars".to_owned(), max_chars.into())]);
+    let message = format!("the content is longer than the {max_chars} characters that each document may have");
     Warning { code: WarningCode::ContentTruncated, message, details }
 }
 

@@ -1,8 +1,11 @@
 //! Memory of answers whose parts are complete before they are serialized.
 
+use std::time::Duration;
+
 use admission::Permit;
 use model::OrganizationId;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::{Answer, Budget, weight};
 use crate::failure::Failure;
@@ -34,14 +37,13 @@ impl<'a> Gathered<'a> {
     /// # Errors
     /// `overloaded` if the wait is too long. The part does not count, and the caller drops it.
     pub async fn add(&self, bytes: usize) -> Result<(), Failure> {
-        let adding = async {
-            let mut parts = self.parts.lock().await;
-            let bytes = parts.bytes + bytes;
-            self.grow(&mut parts, bytes).await
-        };
         // The wait for the turn included, so that many parts wait no longer than one.
         let max_wait = self.budget.max_wait;
-        tokio::time::timeout(max_wait, adding).await.unwrap_or_else(|_| Err(self.budget.refused(max_wait)))
+        let started = Instant::now();
+        let turn = tokio::time::timeout(max_wait, self.parts.lock()).await;
+        let mut parts = turn.map_err(|_| self.budget.refused(max_wait))?;
+        let bytes = parts.bytes + bytes;
+        self.grow(&mut parts, bytes, max_wait.saturating_sub(started.elapsed())).await
     }
 
     /// Returns the length of the parts.
@@ -55,7 +57,7 @@ impl<'a> Gathered<'a> {
     /// `overloaded` if the answer needs more than its parts, and the wait for it is too long.
     pub async fn into_answer(self, body: Vec<u8>) -> Result<Answer, Failure> {
         let mut parts = self.parts.lock().await;
-        self.grow(&mut parts, body.len()).await?;
+        self.grow(&mut parts, body.len(), self.budget.max_wait).await?;
         let needed = self.needed(&parts, body.len());
         let mut memory = parts.memory.take().filter(|_| needed > 0);
         if let Some(memory) = &mut memory {
@@ -64,10 +66,10 @@ impl<'a> Gathered<'a> {
         Ok(Answer { bytes: body.into(), memory })
     }
 
-    async fn grow(&self, parts: &mut Parts, bytes: usize) -> Result<(), Failure> {
+    async fn grow(&self, parts: &mut Parts, bytes: usize, max_wait: Duration) -> Result<(), Failure> {
         let more = self.needed(parts, bytes).saturating_sub(parts.kib);
         if more > 0 {
-            let permit = self.budget.take_kib(self.organization, more).await?;
+            let permit = self.budget.take_kib(self.organization, more, max_wait).await?;
             parts.kib += more;
             match &mut parts.memory {
                 Some(held) => held.merge(permit),

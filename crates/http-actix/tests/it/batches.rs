@@ -1,13 +1,13 @@
 //! Reads of several documents in one request.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::test::TestRequest;
 use http_actix::MemoryLimits;
 use model::Scope;
 use serde_json::{Value, json};
-use test_support::page;
 use test_support::site::{Page, Site};
+use test_support::{Setup, page};
 
 use crate::api::{Answer, Api, stopped_clock};
 
@@ -100,6 +100,26 @@ async fn documents_beyond_the_memory_of_answers_are_errors_of_their_entries() {
 }
 
 #[actix_web::test]
+async fn documents_share_the_time_of_their_request() {
+    let mut setup = Setup::default();
+    setup.options.request_timeout = Duration::from_secs(1);
+    let (api, site) = (Api::with(setup).await, Site::start());
+    api.world.import_one(page(&url(0), "A text that is stored.")).await;
+    site.hold();
+    let silent = (1..20).map(|n| json!({"canonical_url": site.url(&format!("/{n}"))}));
+    let documents: Vec<Value> = [json!({"canonical_url": url(0)})].into_iter().chain(silent).collect();
+    let started = Instant::now();
+    let body = read(&api, json!({"documents": documents})).await.json();
+    let late = api.post(PATH, &json!({"documents": documents[1..]})).await;
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    site.release();
+    let results = body["results"].as_array().unwrap();
+    assert_eq!((results.len(), &results[0]["status"]), (20, &json!("ok")));
+    assert!(results[1..].iter().all(|late| late["error"]["code"] == "overloaded"), "{results:?}");
+    late.expect_error(503, "overloaded");
+}
+
+#[actix_web::test]
 async fn all_fields_apply_to_each_document() {
     let api = with_pages(&[2_000, 2_000]).await;
     let body = json!({
@@ -154,6 +174,33 @@ async fn one_budget_covers_all_documents() {
     }
     let levels = &within(3_500).await.json()["warnings"][0]["details"]["shed_levels"];
     assert_eq!(*levels, json!(["passages", "preset_extras", "content"]));
+}
+
+#[actix_web::test]
+async fn a_cut_text_names_the_limit_that_cut_it() {
+    let api = with_pages(&[10_000, 400_100]).await;
+    // The other documents are unknown, and have their share.
+    let cut = async |n: usize, count: usize, content: Value, response: Value| {
+        let other = json!({"doc_id": "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d"});
+        let mut documents = vec![other; count];
+        documents[0] = json!({"canonical_url": url(n)});
+        let body = json!({"documents": documents, "include": ["content"], "content": content, "response": response});
+        let document = read(&api, body).await.json()["results"][0]["document"].clone();
+        assert_eq!(document["warnings"][0]["code"], "content_truncated", "{}", document["warnings"]);
+        document["warnings"][0]["details"].clone()
+    };
+    let budget = |max_chars: u64| json!({"budget": {"max_chars_total": max_chars}});
+    let cut_to_budget = |max_chars: u64| json!({"field": "response.budget.max_chars_total", "max_chars": max_chars});
+    assert_eq!(cut(0, 1, json!({"max_chars": 20_000}), budget(6_000)).await, cut_to_budget(6_000));
+    assert_eq!(cut(0, 1, json!({"range": {"max_chars": 9_000}}), budget(6_000)).await, cut_to_budget(6_000));
+    let own = json!({"field": "content.max_chars", "max_chars": 50});
+    assert_eq!(cut(0, 1, json!({"max_chars": 50}), budget(6_000)).await, own);
+    let share = json!({"max_chars": 400_000});
+    assert_eq!(cut(1, 20, json!({}), budget(20_000_000)).await, share);
+    assert_eq!(cut(1, 20, json!({"max_chars": 500_000}), json!({})).await, share);
+    // Cut for the answer after they were cut by their reads.
+    assert_eq!(cut(1, 20, json!({}), budget(400_100)).await, cut_to_budget(400_100));
+    assert_eq!(cut(0, 1, json!({"max_chars": 5_900}), budget(6_000)).await, cut_to_budget(6_000));
 }
 
 #[actix_web::test]

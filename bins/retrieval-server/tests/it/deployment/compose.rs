@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use url::Url;
 
+use super::proxies::upstreams;
 use super::{assert_command, document, path, read, secret_files, settings, strings};
 
 const FOLDER: &str = "deploy/compose";
@@ -130,11 +131,7 @@ fn settings_name_the_services_and_their_ports() {
         assert!(caddy.lines().any(|line| line == format!("{site} {{")), "{site}");
         assert!(published.contains(&format!("{port}:{port}").as_str()), "{port}");
     }
-    let upstreams: BTreeSet<&str> = caddy
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("reverse_proxy "))
-        .flat_map(|line| line.trim_end_matches(" {").split(' '))
-        .collect();
+    let upstreams: BTreeSet<&str> = upstreams(&caddy).into_iter().collect();
     let api = settings.server.bind.port();
     let expected = [format!("api-1:{api}"), format!("api-2:{api}"), format!("garage:{}", endpoint.port().unwrap())];
     assert_eq!(upstreams, expected.iter().map(String::as_str).collect());

@@ -12,6 +12,12 @@ fn directives<'a>(conf: &'a str, name: &str) -> Vec<&'a str> {
     lines.filter(|value| value.starts_with(' ')).map(str::trim).collect()
 }
 
+/// Returns the upstreams of a Caddyfile.
+pub(super) fn upstreams(caddy: &str) -> Vec<&str> {
+    let lines = caddy.lines().filter_map(|line| line.trim().strip_prefix("reverse_proxy "));
+    lines.flat_map(|line| line.trim_end_matches(" {").split(' ')).collect()
+}
+
 fn seconds(text: &str) -> u64 {
     text.strip_suffix('s').unwrap_or(text).parse().unwrap_or_else(|_| panic!("`{text}` is no time"))
 }
@@ -21,8 +27,7 @@ fn proxies_forward_to_the_default_ports() {
     let settings = defaults();
     let backends = [settings.server.bind, settings.storage.bind].map(|bind| bind.to_string());
     let caddy = read("deploy/proxy/Caddyfile");
-    let upstreams: Vec<&str> = caddy.lines().filter_map(|line| line.trim().strip_prefix("reverse_proxy ")).collect();
-    assert_eq!(upstreams, backends);
+    assert_eq!(upstreams(&caddy), backends);
     let nginx = read("deploy/proxy/nginx.conf");
     assert_eq!(directives(&nginx, "server"), backends);
     for (file, text) in [("Caddyfile", &caddy), ("nginx.conf", &nginx)] {
@@ -44,9 +49,23 @@ fn nginx_keeps_what_signatures_charges_and_timeouts_rely_on() {
     assert_eq!(directives(&nginx, "proxy_request_buffering"), ["off"]);
     let timeouts: Vec<u64> = directives(&nginx, "proxy_read_timeout").into_iter().map(seconds).collect();
     assert!(timeouts.iter().all(|timeout| timeout * 1_000 > settings.server.request_timeout_ms), "{timeouts:?}");
-    // The server closes idle connections after 75 s, the store after 60 s: nginx has to be first.
-    let idle: Vec<u64> = directives(&nginx, "keepalive_timeout").into_iter().map(seconds).collect();
-    assert!(idle.len() == 2 && idle[0] < 75 && idle[1] < 60, "{idle:?}");
     let sizes = directives(&nginx, "client_max_body_size");
     assert_eq!(sizes, ["2m", "0"], "bodies of the API have 1 MiB, files any size");
+}
+
+#[test]
+fn proxies_close_idle_connections_before_the_servers_do() {
+    let nginx = read("deploy/proxy/nginx.conf");
+    let [proxy, compose] = ["deploy/proxy/Caddyfile", "deploy/compose/Caddyfile"].map(read);
+    let caddy = |text: &str| -> Vec<u64> {
+        text.lines().filter_map(|line| line.trim().strip_prefix("keepalive ")).map(seconds).collect()
+    };
+    let nginx = directives(&nginx, "keepalive_timeout").into_iter().map(seconds).collect();
+    // The API closes them after 75 s, the embedded store after 60 s.
+    for idle in [nginx, caddy(&proxy)] {
+        assert!(idle.len() == 2 && idle[0] < 75 && idle[1] < 60, "{idle:?}");
+    }
+    // The store of the composition is another program.
+    let idle = caddy(&compose);
+    assert!(idle.len() == 1 && idle[0] < 75, "{idle:?}");
 }

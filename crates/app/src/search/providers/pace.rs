@@ -5,7 +5,7 @@ use std::time::Duration;
 use admission::{FairSemaphore, Limits};
 use model::OrganizationId;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 /// Waiting requests of one organization.
 const MAX_WAITING: usize = 256;
@@ -29,7 +29,8 @@ impl Pace {
 
     /// Waits for the time of a request. Returns false if that is after `until`.
     pub async fn turn(&self, organization_id: OrganizationId, until: Instant) -> bool {
-        let Ok(Ok(_turn)) = timeout_at(until, self.turns.acquire(organization_id, 1)).await else { return false };
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(_turn) = self.turns.acquire_within(organization_id, 1, left).await else { return false };
         let mut next = self.next.lock().await;
         let at = (*next).max(Instant::now());
         if at > until {

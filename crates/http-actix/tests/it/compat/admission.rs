@@ -1,6 +1,7 @@
 //! Credentials, scopes, limits, billing and usage of the paths in other services' formats.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
@@ -10,11 +11,12 @@ use base64::engine::general_purpose::STANDARD;
 use engine::EngineErrorKind;
 use model::{Scope, SystemClock};
 use serde_json::{Value, json};
-use test_support::{EngineFault, Setup, Tenant, TestApp};
+use test_support::site::Site;
+use test_support::{EngineFault, Setup, Tenant, TestApp, page};
 
 use super::{reads, route, searches, send};
 use crate::api::{Api, stopped_clock};
-use crate::corpus::web_page;
+use crate::corpus::{QUERY, web_page};
 
 const URL: &str = "https://example.com/1";
 
@@ -220,6 +222,33 @@ async fn other_methods_are_refused_with_the_allowed_one() {
         answer.expect_error(405, "method_not_allowed");
         assert_eq!(answer.header("Allow"), Some(if body.is_some() { "POST" } else { "GET, HEAD" }));
     }
+}
+
+#[actix_web::test]
+async fn a_request_has_one_time_for_its_search_and_all_its_documents() {
+    let mut setup = Setup::default();
+    setup.options.request_timeout = Duration::from_secs(1);
+    let (api, site) = (Api::with(setup).await, Site::start());
+    let urls: Vec<String> = (0..20).map(|n| site.url(&format!("/{n}"))).collect();
+    api.world.import(urls.iter().map(|url| page(url, &format!("The tides as {url} saw them.")))).await;
+    site.hold();
+    let contents = json!({"text": true, "livecrawl": "always"});
+    for (path, body) in [
+        ("/compat/exa/search", json!({"query": QUERY, "numResults": 20, "contents": contents})),
+        ("/compat/exa/contents", json!({"urls": urls, "livecrawl": "always", "text": true})),
+    ] {
+        let started = Instant::now();
+        let answer = api.post(path, &body).await;
+        assert!(started.elapsed() < Duration::from_secs(2), "{path}: {:?}", started.elapsed());
+        match path {
+            "/compat/exa/search" => {
+                let found = super::ok(&answer);
+                assert!(found["results"].as_array().unwrap().len() > 16, "{found}");
+            }
+            _ => assert_eq!(answer.status, 503),
+        }
+    }
+    site.release();
 }
 
 #[actix_web::test]
