@@ -5,11 +5,13 @@ use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use api_types::validation::first_violation;
 use api_types::{DocumentRequest, DocumentResponse};
+use app::documents::ReadRequest;
 use compat::{Answered, ForeignRead, Moment, ReadOutcome};
 
 use super::request::{self, ForeignPath};
 use crate::call::Context;
 use crate::documents::batch;
+use crate::documents::request::convert;
 use crate::failure::Failure;
 use crate::handlers::documents;
 use crate::json;
@@ -67,6 +69,8 @@ pub(super) async fn one(
     if let Some(violation) = first_violation(&request) {
         return Err(Failure::invalid(violation.field, violation.message));
     }
+    // The services return text of the page, never of a search result.
+    let request = ReadRequest { whole_page: true, ..convert(request)? };
     documents::held(context, request, memory).await
 }
 

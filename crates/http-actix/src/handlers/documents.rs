@@ -19,39 +19,42 @@ impl Endpoint for operations::ReadDocument {
     const WORK: Option<Work> = Some(Work::Read);
 
     async fn handle(context: &Context, input: Input<Self>) -> Result<DocumentResponse, Failure> {
-        let session_id = context.session(None);
-        let document = read(context, request::convert(input.body)?).await?;
-        let ReadDocument { doc, content, passages, capture_history, provenance, warnings } = document;
-        warning_metrics::record(&warnings);
-        Ok(DocumentResponse {
-            schema: context.schema::<DocumentResponse>(),
-            request_id: context.request_id,
-            session_id,
-            access: context.access.clone(),
-            doc,
-            content,
-            passages,
-            capture_history,
-            provenance,
-            usage: context.usage(),
-            warnings,
-        })
+        respond_one(context, request::convert(input.body)?).await
     }
 
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
         let memory = context.gather();
-        let response = held(context, input.body, &memory).await?;
+        let response = held(context, request::convert(input.body)?, &memory).await?;
         metered::answer(context, memory, response).await
     }
+}
+
+async fn respond_one(context: &Context, request: ReadRequest) -> Result<DocumentResponse, Failure> {
+    let session_id = context.session(None);
+    let ReadDocument { doc, content, passages, capture_history, provenance, warnings } = read(context, request).await?;
+    warning_metrics::record(&warnings);
+    Ok(DocumentResponse {
+        schema: context.schema::<DocumentResponse>(),
+        request_id: context.request_id,
+        session_id,
+        access: context.access.clone(),
+        doc,
+        content,
+        passages,
+        capture_history,
+        provenance,
+        usage: context.usage(),
+        warnings,
+    })
 }
 
 /// Reads one document as its operation does, and takes memory for it until the answer that contains it is complete.
 pub(crate) async fn held(
     context: &Context,
-    body: DocumentRequest,
+    request: ReadRequest,
     memory: &Gathered<'_>,
 ) -> Result<DocumentResponse, Failure> {
-    let document = operations::ReadDocument::handle(context, Input::of_body(body)).await?;
+    let document = respond_one(context, request).await?;
     memory.add(batch::bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
     Ok(document)
 }
