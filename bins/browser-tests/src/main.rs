@@ -7,6 +7,7 @@ mod driver;
 mod page;
 mod scenarios;
 mod server;
+mod site;
 mod stage;
 
 use std::process::ExitCode;

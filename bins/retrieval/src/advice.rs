@@ -20,6 +20,7 @@ pub fn next_step(error: &Error) -> String {
             "the operator must make storage reachable (`storage.public_endpoint`)".to_owned()
         }
         Error::Api(api) if api.status == 401 => "run `retrieval login`, or set RETRIEVAL_API_KEY".to_owned(),
+        Error::StorageTimeout { .. } => "try again: --timeout does not apply to storage".to_owned(),
         Error::Timeout { .. } => "try again, or raise --timeout".to_owned(),
         Error::Status { redirect: Some(target), .. } => format!("it redirects to `{target}`: use that as --base-url"),
         Error::Status { status: 502..=504, .. } => {
@@ -44,5 +45,20 @@ fn after_no_response(server: &str, reason: &NoResponse) -> String {
         NoResponse::Tls(_) => format!("install the issuer's certificate on this machine, or {CHECK_URL}"),
         NoResponse::Broken(_) => "try again".to_owned(),
         _ => CHECK_URL.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn only_the_timeout_of_the_client_can_be_raised() {
+        let (server, limit) = ("https://a.example".to_owned(), Duration::from_secs(60));
+        let client = Error::Timeout { server: server.clone(), limit };
+        assert!(next_step(&client).contains("raise --timeout"));
+        assert!(!next_step(&Error::StorageTimeout { server, limit }).contains("raise"));
     }
 }

@@ -108,7 +108,7 @@ impl Failure {
     pub fn code(&self) -> &str {
         match self {
             Failure::Client(Error::Api(api)) => &api.code,
-            Failure::Client(Error::Timeout { .. }) => "timeout",
+            Failure::Client(Error::Timeout { .. } | Error::StorageTimeout { .. }) => "timeout",
             Failure::Client(Error::Transport { .. } | Error::StorageTransport { .. }) => "no_connection",
             Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
             Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. })
@@ -138,6 +138,7 @@ fn client_exit_status(error: &Error) -> u8 {
         Error::Storage { status, .. } if *status == 429 || *status >= 500 => 5,
         Error::Transport { .. }
         | Error::StorageTransport { .. }
+        | Error::StorageTimeout { .. }
         | Error::Timeout { .. }
         | Error::StaleCapture { .. } => 5,
         Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. } => 1,

@@ -21,10 +21,16 @@ impl Instant {
         if self.is_day { self.at.saturating_add(Duration::DAY) } else { self.at }
     }
 
-    /// Returns the text of `published_after`.
+    /// Returns the text of `published_after`: a date includes its day, a time is exclusive.
     pub fn start(self) -> String {
-        timestamp::rfc3339(self.at)
+        timestamp::rfc3339(if self.is_day { before_day(self.at) } else { self.at })
     }
+}
+
+/// Returns the last millisecond before a day that begins at `midnight`: lower bounds are exclusive, and a page that
+/// states its day only is stored as of midnight.
+pub(crate) fn before_day(midnight: OffsetDateTime) -> OffsetDateTime {
+    midnight.saturating_sub(Duration::MILLISECOND)
 }
 
 /// Parses a date, or a time with or without an offset; without one it is UTC.
@@ -72,8 +78,11 @@ mod tests {
     }
 
     #[test]
-    fn a_day_ends_with_its_last_second() {
-        let day = parse("f", "2026-01-05").map(Instant::end);
-        assert_eq!(day, Ok(datetime!(2026-01-06 0:00 UTC)));
+    fn a_day_is_within_its_bounds() {
+        let day = parse("f", "2026-01-05");
+        assert_eq!(day.clone().map(Instant::start).as_deref(), Ok("2026-01-04T23:59:59.999Z"));
+        assert_eq!(day.map(Instant::end), Ok(datetime!(2026-01-06 0:00 UTC)));
+        let time = parse("f", "2026-01-05T00:00:00Z").map(Instant::start);
+        assert_eq!(time.as_deref(), Ok("2026-01-05T00:00:00Z"), "a time is what it says");
     }
 }

@@ -7,8 +7,6 @@ use api_types::{
     Content, ContentFormat, ContentRequest, DocumentRequest, DocumentResponse, ErrorCode, SearchResult, Section,
     Selection, Warning, WarningCode,
 };
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::Refusal;
 
@@ -96,23 +94,17 @@ pub(crate) fn text(outcome: &ReadOutcome) -> Result<&str, Failure> {
     Ok(document.content.as_ref().map_or("", |Content { text, .. }| text))
 }
 
-/// Refuses a document whose content is older than `max_age` at the start of the request.
-pub(crate) fn check_age(
-    outcome: ReadOutcome,
-    max_age: Option<Duration>,
-    started_at: OffsetDateTime,
-) -> Result<DocumentResponse, Failure> {
+/// Refuses a document whose content is older than the request permits, which the API reports as a warning. The content
+/// of files has no age.
+pub(crate) fn check_age(outcome: ReadOutcome, max_age: Option<Duration>) -> Result<DocumentResponse, Failure> {
     let document = outcome?;
-    let (Some(max_age), Some(capture)) = (max_age, &document.provenance) else { return Ok(document) };
-    let oldest = time::Duration::try_from(max_age).ok().and_then(|age| started_at.checked_sub(age));
-    let captured_at = OffsetDateTime::parse(&capture.capture_time, &Rfc3339).ok();
-    match (captured_at, oldest) {
-        (Some(captured_at), Some(oldest)) if captured_at < oldest => {
-            let time = &capture.capture_time;
+    let is_stale = document.warnings.iter().any(|warning| warning.code == WarningCode::StaleContent);
+    match capture_time(&document).filter(|_| is_stale && max_age.is_some()) {
+        None => Ok(document),
+        Some(time) => {
             let message = format!("the content was read at {time}, which is older than requested");
             Err(Failure { kind: FailureKind::TooOld, message })
         }
-        _ => Ok(document),
     }
 }
 

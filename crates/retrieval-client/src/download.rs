@@ -18,7 +18,7 @@ impl Client {
         let signed = self.file_content(name).await?.body;
         let request = self.transport.storage()?.get(&signed.url);
         let server = storage::origin(&signed.url);
-        let timeout = |_| Error::Timeout { server: server.clone(), limit: IDLE_LIMIT };
+        let timeout = |_| Error::StorageTimeout { server: server.clone(), limit: IDLE_LIMIT };
         let broken = |error| storage::failure(error, server.clone(), IDLE_LIMIT);
         let mut response = tokio::time::timeout(IDLE_LIMIT, request.send()).await.map_err(timeout)?.map_err(broken)?;
         let status = response.status();

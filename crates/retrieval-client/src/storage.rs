@@ -14,7 +14,7 @@ pub(crate) fn origin(signed_url: &str) -> String {
 /// Converts the error of an exchange with the storage at `server` that may take `limit`.
 pub(crate) fn failure(error: reqwest::Error, server: String, limit: Duration) -> Error {
     if error.is_timeout() && !error.is_connect() {
-        return Error::Timeout { server, limit };
+        return Error::StorageTimeout { server, limit };
     }
     let reason = NoResponse::of(&error);
     Error::StorageTransport { server, reason, source: error.without_url().into() }

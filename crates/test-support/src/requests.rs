@@ -50,6 +50,7 @@ fn read(target: Target) -> ReadRequest {
         passage_ids: Vec::new(),
         range: None,
         max_passages: None,
+        whole_page: false,
         max_age: None,
         cache_only: false,
         capture_id: None,

@@ -5,6 +5,7 @@ mod hostile;
 mod keyboard;
 mod many_files;
 mod outage;
+mod reading;
 mod research;
 mod revoked;
 mod views;
@@ -14,13 +15,24 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 9] =
-    ["first-answer", "views", "web", "research", "keyboard", "hostile-document", "revoked-key", "outage", "many-files"];
+pub const NAMES: [&str; 10] = [
+    "first-answer",
+    "views",
+    "reading",
+    "web",
+    "research",
+    "keyboard",
+    "hostile-document",
+    "revoked-key",
+    "outage",
+    "many-files",
+];
 
 pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
     match name {
         "first-answer" => first_answer::run(stage).await,
         "views" => views::run(stage).await,
+        "reading" => reading::run(stage).await,
         "web" => web::run(stage).await,
         "research" => research::run(stage).await,
         "keyboard" => keyboard::run(stage).await,

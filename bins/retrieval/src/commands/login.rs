@@ -1,7 +1,8 @@
 //! `retrieval login`.
 
-use retrieval_client::Error;
+use openapi::parameters::PageQuery;
 use retrieval_client::types::validation::parse_uuid;
+use retrieval_client::{Client, Error};
 use serde_json::json;
 
 use crate::base_url::{is_same_service, with_scheme};
@@ -31,12 +32,7 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
         return Err(Failure::Usage("no API key given".to_owned()));
     }
 
-    // Listing files is free and verifies any key: a missing scope proves that the key itself is valid.
-    match connection::build(common, &base_url, &key)?.list_files().await {
-        Ok(_) => {}
-        Err(Error::Api(error)) if error.code == "insufficient_scope" => {}
-        Err(error) => return Err(error.into()),
-    }
+    verify(&connection::build(common, &base_url, &key)?).await?;
 
     // Organization ids are specific to a service.
     let stored_workspace = stored
@@ -50,4 +46,19 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
         return terminal.event(&json!({ "base_url": base_url, "config": path.display().to_string() }));
     }
     terminal.print(&format!("key verified and stored in {}\n", path.display()))
+}
+
+/// Checks the key of a client, whatever its scopes.
+async fn verify(client: &Client) -> Result<(), Error> {
+    match client.me().await {
+        // A service of an earlier version. Listing files is free, and a missing scope proves that the key is valid.
+        Err(error) if error.api().is_some_and(|api| api.status == 404) => {
+            let page = PageQuery { limit: Some("1".to_owned()), ..PageQuery::default() };
+            match client.list_files_page(&page).await {
+                Err(Error::Api(error)) if error.code == "insufficient_scope" => Ok(()),
+                listed => listed.map(drop),
+            }
+        }
+        me => me.map(drop),
+    }
 }

@@ -21,7 +21,7 @@ fn run(state: &str) -> Value {
         "error": error, "stats": stats })
 }
 
-/// Fake API and storage. Files named `bad*` are rejected; uploads of `slow*` get no response.
+/// Fake API and storage. Files named `bad*` are rejected, `full*` exceed a quota; uploads of `slow*` get no response.
 fn service(stored: &'static str, state: &'static str) -> MockServer {
     MockServer::start(move |request: &Request, _| {
         let base = format!("http://{}", request.header("host").unwrap());
@@ -31,6 +31,9 @@ fn service(stored: &'static str, state: &'static str) -> MockServer {
                 let name = request.json()["filename"].as_str().unwrap().to_owned();
                 if name.starts_with("bad") {
                     return Reply::error(413, "file_too_large");
+                }
+                if name.starts_with("full") {
+                    return Reply::error(507, "quota_exceeded");
                 }
                 Reply::json(
                     200,
@@ -122,6 +125,24 @@ fn rejected_file_does_not_stop_others() {
 }
 
 #[test]
+fn files_beside_one_beyond_the_quota_are_indexed() {
+    let (home, server) = (home(&["a.md", "full.md", "z.md"]), service(NOTHING, "completed"));
+    let done = home.run_at(&server, &["files", "add", "notes"]);
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (Some(3), "indexing: completed (2 listed, 2 indexed)\n"),
+        "{done:#?}"
+    );
+    assert!(done.stderr.contains("failed: notes/full.md: it is quota_exceeded"), "{done:#?}");
+    assert!(done.stderr.contains("2 uploaded, 0 unchanged, 0 skipped, 1 failed"), "{done:#?}");
+    let done = home.run_at(&server, &["files", "add", "notes", "--json"]);
+    assert_eq!((done.code, &done.error()["code"]), (Some(3), &json!("quota_exceeded")));
+    let events: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str()).collect();
+    assert_eq!(kinds, [Some("uploaded"), Some("failed"), Some("uploaded"), None]);
+}
+
+#[test]
 fn failed_run_is_reported() {
     let (home, server) = (home(&[]), service(NOTHING, "failed"));
     for arguments in [&["files", "sync"][..], &["files", "status", ID], &["files", "status", ID, "--follow"]] {
@@ -197,7 +218,7 @@ fn unreadable(listed: Value) -> MockServer {
 #[test]
 fn unreadable_files_are_named_with_their_reasons() {
     let (home, server) = (home(&["a.md"]), unreadable(json!([])));
-    for arguments in [&["files", "sync"][..], &["files", "add", "notes"]] {
+    for arguments in [&["files", "sync"][..], &["files", "add", "notes"], &["files", "status", ID, "--follow"]] {
         let done = home.run_at(&server, arguments);
         assert_eq!(done.code, Some(7), "{done:#?}");
         assert!(done.stderr.contains("failed: scan.pdf: needs_ocr: it has␛[31m images only"), "{done:#?}");

@@ -21,15 +21,7 @@ fn service() -> MockServer {
                 key["status"] = json!("revoked");
                 Reply::json(200, &key)
             }
-            ("GET", "/v1/me") => {
-                let access =
-                    json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
-                let me = json!({ "request_id": ID, "access": access,
-                    "organization": { "organization_id": ID, "name": "Acme", "billed": false },
-                    "credential": { "kind": "api_key", "scopes": [], "limit_rps": 9 },
-                    "quotas": { "files": { "used": 0 }, "bytes": { "used": 0 } } });
-                Reply::json(200, &me)
-            }
+            ("GET", "/v1/me") => me(),
             ("POST", "/v1/search") => Reply::json(
                 200,
                 &json!({ "request_id": ID, "search_id": ID, "session_id": ID,
@@ -38,6 +30,16 @@ fn service() -> MockServer {
             _ => Reply::error(404, "key_not_found"),
         }
     })
+}
+
+/// Returns the organization `Acme` and a key without scopes.
+pub fn me() -> Reply {
+    let access = json!({ "rate_limit": { "limit_rps": 9, "remaining": 8, "reset_at": "2026-01-05T10:00:01Z" } });
+    let me = json!({ "request_id": ID, "access": access,
+        "organization": { "organization_id": ID, "name": "Acme", "billed": false },
+        "credential": { "kind": "api_key", "scopes": [], "limit_rps": 9 },
+        "quotas": { "files": { "used": 0 }, "bytes": { "used": 0 } } });
+    Reply::json(200, &me)
 }
 
 #[test]

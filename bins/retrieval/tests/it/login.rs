@@ -5,15 +5,31 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
+use crate::keys::me;
 use crate::mock_server::{MockServer, Reply};
 use crate::program::{Home, KEY, with_input};
 
 const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 
+/// Key without any scope.
+const POWERLESS: &str = "of-little-use";
+
 fn service() -> MockServer {
     MockServer::start(|request, _| match request.header("authorization") {
-        Some(token) if token.ends_with(KEY) => Reply::json(200, &json!({ "request_id": ID, "files": [] })),
-        Some("Bearer of-little-use") => Reply::error(403, "insufficient_scope"),
+        Some(token) if token.ends_with(KEY) || token.ends_with(POWERLESS) => match request.line.as_str() {
+            "GET /v1/me" => me(),
+            _ => Reply::json(200, &json!({ "request_id": ID, "files": [] })),
+        },
+        _ => Reply::error(401, "invalid_api_key"),
+    })
+}
+
+/// A service of an earlier version, without `/v1/me`.
+fn earlier_service() -> MockServer {
+    MockServer::start(|request, _| match (request.line.as_str(), request.header("authorization")) {
+        ("GET /v1/me", _) => Reply::error(404, "not_found"),
+        (_, Some(token)) if token.ends_with(KEY) => Reply::json(200, &json!({ "request_id": ID, "files": [] })),
+        (_, Some(token)) if token.ends_with(POWERLESS) => Reply::error(403, "insufficient_scope"),
         _ => Reply::error(401, "invalid_api_key"),
     })
 }
@@ -36,9 +52,24 @@ fn valid_key_is_stored_with_owner_access_only() {
 
 #[test]
 fn key_with_few_scopes_is_valid() {
-    let (home, server) = (Home::new(), service());
-    let done = with_input(home.command(&["login", "--json", "--base-url", server.address()]), "of-little-use\n");
-    assert_eq!(done.json()[0]["base_url"], server.address());
+    for server in [service(), earlier_service()] {
+        let home = Home::new();
+        let login = home.command(&["login", "--json", "--base-url", server.address()]);
+        let done = with_input(login, &format!("{POWERLESS}\n"));
+        assert_eq!(done.json()[0]["base_url"], server.address());
+    }
+}
+
+#[test]
+fn key_is_verified_without_a_list_of_all_files() {
+    let earlier = ["GET /v1/me", "GET /v1/files?limit=1"];
+    for (server, expected) in [(service(), &earlier[..1]), (earlier_service(), &earlier[..])] {
+        let home = Home::new();
+        let login = home.command(&["login", "--base-url", server.address()]);
+        assert_eq!(with_input(login, &format!("{KEY}\n")).code, Some(0));
+        let lines: Vec<String> = server.requests().into_iter().map(|request| request.line).collect();
+        assert_eq!(lines, expected);
+    }
 }
 
 #[test]

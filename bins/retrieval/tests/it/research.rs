@@ -1,7 +1,7 @@
 //! `retrieval research`.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -102,6 +102,9 @@ fn report_has_numbered_sources() {
     assert!(done.stderr.contains(&format!("research {ID}")));
     let lines: Vec<String> = server.requests().into_iter().map(|request| request.line).collect();
     assert!(lines.len() == 3 && lines[1..].iter().all(|line| line.ends_with("?wait_seconds=20")), "{lines:?}");
+    // The service did not wait, as for the 33rd client of an organization.
+    let polls: Vec<Instant> = server.requests()[1..].iter().map(|request| request.at).collect();
+    assert!(polls[1] - polls[0] >= Duration::from_millis(900), "polls without a pause");
 }
 
 #[test]

@@ -73,7 +73,10 @@ fn wait_for_prompt(pty: &Pty) {
 
 #[test]
 fn typed_key_is_hidden() {
-    let server = MockServer::start(|_, _| Reply::json(200, &json!({ "request_id": ID, "files": [] })));
+    let server = MockServer::start(|request, _| match request.line.as_str() {
+        "GET /v1/me" => Reply::error(404, "not_found"),
+        _ => Reply::json(200, &json!({ "request_id": ID, "files": [] })),
+    });
     let (home, mut pty) = (Home::new(), Pty::open());
     let mut child = pty.start(home.command(&["login", "--base-url", server.address()]));
     wait_for_prompt(&pty);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use docstore::{Capture, VisibleDocument};
 use model::{CaptureFormat, Collection, Timestamp};
 
-use super::{ReadRequest, Selection};
+use super::ReadRequest;
 
 /// Maximum ages of captures.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub fn needs_fetch(
     capture.content.trim().is_empty()
         || capture.captured_at + lifetime <= now
         || visible.stale_at.is_some_and(|stale_at| stale_at >= capture.captured_at)
-        || (is_snippet && request.selection == Selection::FullDocument)
+        || (is_snippet && request.needs_whole_page())
 }
 
 /// Returns true for the format of captures that hold only the text of a search result, not the whole page.
@@ -47,7 +47,7 @@ mod tests {
     use model::{CaptureId, DocId, OrganizationId};
     use uuid::Uuid;
 
-    use super::super::{ContentFormat, Include, Target};
+    use super::super::{ContentFormat, Include, Selection, Target};
     use super::*;
     use crate::Deadline;
 
@@ -108,6 +108,7 @@ mod tests {
             passage_ids: Vec::new(),
             range: None,
             max_passages: None,
+            whole_page: false,
             max_age: None,
             cache_only: false,
             capture_id: None,
@@ -166,6 +167,11 @@ mod tests {
         assert!(fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &request(Selection::FullDocument)));
         for selection in [Selection::None, Selection::QueryRelevant, Selection::TopPassages, Selection::PassageIds] {
             assert!(!fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &request(selection)));
+            let whole = ReadRequest { whole_page: true, ..request(selection) };
+            assert!(fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &whole));
+            assert!(!fetched(&document(), Some(&capture(CaptureFormat::Markdown, 0)), &whole));
+            let stored = ReadRequest { cache_only: true, ..whole };
+            assert!(!fetched(&document(), Some(&capture(CaptureFormat::Text, 0)), &stored));
         }
     }
 

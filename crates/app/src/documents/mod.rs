@@ -96,6 +96,8 @@ pub struct ReadRequest {
     pub range: Option<Range>,
     /// Maximum number of passages in the answer.
     pub max_passages: Option<usize>,
+    /// Selects passages from the whole page: text of a search result is not enough. No effect with `cache_only`.
+    pub whole_page: bool,
     /// Maximum age of a stored capture, instead of its lifetime. Zero also tries a page again that could not be read a moment
     /// ago, unless its host asked for more time.
     pub max_age: Option<Duration>,
@@ -105,6 +107,13 @@ pub struct ReadRequest {
     pub capture_id: Option<CaptureId>,
     /// Time after which stored content must do.
     pub deadline: Deadline,
+}
+
+impl ReadRequest {
+    /// Returns true if the text of a search result does not answer the request.
+    fn needs_whole_page(&self) -> bool {
+        self.selection == Selection::FullDocument || (self.whole_page && !self.cache_only)
+    }
 }
 
 #[derive(Clone, Debug)]

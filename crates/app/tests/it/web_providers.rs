@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::documents::{Selection, Unread};
+use app::documents::{ReadWarning, Selection, Unread};
 use app::readiness::DependencyState;
 use app::search::providers::{ProviderSetup, WebSources};
 use app::search::{SearchOutcome, SearchRequest, SecondStage, SourcePolicy, UnavailableProvider, UnknownValues};
@@ -130,6 +130,30 @@ async fn results_are_granted_and_can_be_read_in_full() {
     // The whole page is what the organization knows from now on.
     let outcome = searched(&world, &tenant.viewer, search("whole page")).await;
     assert!(outcome.hits[0].passages[0].text.contains("on a whole page"));
+}
+
+#[tokio::test]
+async fn passages_of_the_whole_page_are_not_those_of_a_snippet() {
+    let site = WebSite::start();
+    let guide = site.put("/guide", Page::html("<p>Spring tides follow the new moon.</p>"));
+    let broken = site.put("/gone", Page::status(500));
+    let provider = TestProvider::with([found(&guide, "Guide", "On tides."), found(&broken, "Gone", "Tides, gone.")]);
+    let world = world(provider.with_index()).await;
+    let tenant = world.tenant().await;
+    searched(&world, &tenant.viewer, search("tides")).await;
+    let whole = |url: &str| {
+        let query = Some("tides".to_owned());
+        let selection = Selection::QueryRelevant;
+        app::documents::ReadRequest { whole_page: true, query, selection, ..read_url(url) }
+    };
+    let stored = app::documents::ReadRequest { cache_only: true, ..whole(&guide) };
+    let read = world.app.read_document(&tenant.viewer, stored).await.unwrap();
+    assert_eq!((read.passages.unwrap()[0].text.as_str(), site.hits("/guide")), ("On tides.", 0), "nothing is fetched");
+    let read = world.app.read_document(&tenant.viewer, whole(&guide)).await.unwrap();
+    assert!(read.passages.unwrap()[0].text.contains("follow the new moon") && read.warnings.is_empty());
+    let read = world.app.read_document(&tenant.viewer, whole(&broken)).await.unwrap();
+    assert!(matches!(read.warnings[..], [ReadWarning::ContentUnavailable { reason: Some(_) }]), "{:?}", read.warnings);
+    assert_eq!(read.passages.unwrap()[0].text, "Tides, gone.", "the passages of the snippet remain");
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ impl ContentsRequest {
 
     fn result(&self, address: &str, outcomes: Vec<ReadOutcome>, moment: Moment) -> Result<(Value, Value), Failure> {
         let contents = self.contents();
-        let mut outcomes = outcomes.into_iter().map(|one| check_age(one, contents.max_age(), moment.started_at));
+        let mut outcomes = outcomes.into_iter().map(|one| check_age(one, contents.max_age()));
         let first: ReadOutcome = outcomes.next().unwrap_or_else(|| Err(nothing()));
         document::text(&first)?;
         let document = first.as_ref().map_err(Clone::clone)?;
@@ -51,7 +51,7 @@ impl ContentsRequest {
         let source = if is_crawled { "crawled" } else { "cached" };
         let has_text = contents.text().is_some();
         if has_text {
-            contents.add_text(&first, moment.started_at, &mut view);
+            contents.add_text(&first, &mut view);
         }
         if let Some(highlights) = contents.highlights() {
             let outcome = if has_text { outcomes.next().unwrap_or_else(|| Err(nothing())) } else { first };

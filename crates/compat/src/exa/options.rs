@@ -5,7 +5,6 @@ use std::time::Duration;
 use api_types::{ContentFormat, DocumentRequest};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use time::OffsetDateTime;
 
 use crate::ReadOutcome;
 use crate::document::{self, Freshness, check_age, cut, passage_texts};
@@ -99,8 +98,8 @@ impl Contents {
     }
 
     /// Adds `text` to a result.
-    pub fn add_text(&self, outcome: &ReadOutcome, started_at: OffsetDateTime, result: &mut Map<String, Value>) {
-        let outcome = check_age(outcome.clone(), self.max_age(), started_at);
+    pub fn add_text(&self, outcome: &ReadOutcome, result: &mut Map<String, Value>) {
+        let outcome = check_age(outcome.clone(), self.max_age());
         let text = document::text(&outcome).unwrap_or_default();
         result.insert("text".to_owned(), text.into());
     }

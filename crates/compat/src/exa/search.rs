@@ -1,3 +1,4 @@
+use api_types::validation::MAX_QUERY_CHARS;
 use api_types::{DocumentRequest, SearchResult};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -68,6 +69,9 @@ impl ForeignSearch for SearchRequest {
             plan.request.response.max_passages_per_result = i64::try_from(count.clamp(1, MAX_HIGHLIGHTS)).unwrap_or(1);
         }
         let additional = self.additional_queries.as_deref().unwrap_or_default();
+        for (index, query) in additional.iter().enumerate() {
+            check_length(&format!("additionalQueries[{index}]"), query)?;
+        }
         match self.include_text.as_deref().unwrap_or_default() {
             [] if additional.is_empty() => {}
             [] => {
@@ -76,6 +80,7 @@ impl ForeignSearch for SearchRequest {
             }
             // The phrase finds the documents, and the query ranks them.
             [phrase] => {
+                check_length("includeText[0]", phrase)?;
                 plan.request.search_queries = Some(vec![phrase.clone()]);
                 plan.request.filters.exact_match = true;
             }
@@ -103,7 +108,7 @@ impl ForeignSearch for SearchRequest {
 
     fn answer(&self, hits: Vec<Hit>, moment: Moment) -> Value {
         let contents = self.contents();
-        let results: Vec<Value> = hits.iter().map(|hit| result(&contents, hit, moment).into()).collect();
+        let results: Vec<Value> = hits.iter().map(|hit| result(&contents, hit).into()).collect();
         json!({
             "requestId": moment.request_id,
             "results": results,
@@ -112,7 +117,16 @@ impl ForeignSearch for SearchRequest {
     }
 }
 
-fn result(contents: &Contents, hit: &Hit, moment: Moment) -> Map<String, Value> {
+/// Refuses a text that is longer than a query. The API has one list for both kinds of texts, so its own refusal would
+/// name the wrong field.
+fn check_length(field: &str, text: &str) -> Result<(), Refusal> {
+    match text.chars().count() <= MAX_QUERY_CHARS {
+        true => Ok(()),
+        false => Err(Refusal::new(field, format!("{field} must have at most {MAX_QUERY_CHARS} characters"))),
+    }
+}
+
+fn result(contents: &Contents, hit: &Hit) -> Map<String, Value> {
     let Hit { result, documents } = hit;
     let mut view = Map::from_iter([
         ("id".to_owned(), result.canonical_url.as_str().into()),
@@ -129,7 +143,7 @@ fn result(contents: &Contents, hit: &Hit, moment: Moment) -> Map<String, Value> 
     if contents.text().is_some()
         && let Some(outcome) = documents.next()
     {
-        contents.add_text(outcome, moment.started_at, &mut view);
+        contents.add_text(outcome, &mut view);
     }
     match (contents.highlights(), documents.next()) {
         (Some(highlights), Some(outcome)) => options::add_highlights(&highlights, outcome, &mut view),

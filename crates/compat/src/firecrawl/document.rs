@@ -5,7 +5,6 @@ use std::time::Duration;
 use api_types::{ContentFormat, DocumentRequest, DocumentResponse};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::document::{self, Failure, Freshness, check_age};
@@ -61,9 +60,13 @@ impl ScrapeOptions {
         }
     }
 
+    fn max_age(&self) -> Option<Duration> {
+        self.max_age.map(Duration::from_millis)
+    }
+
     pub fn read(&self, address: &str) -> DocumentRequest {
-        let max_age = self.max_age.map(Duration::from_millis);
-        let freshness = Freshness { max_age, cache_only: self.lockdown == Some(true), timeout_ms: self.timeout };
+        let cache_only = self.lockdown == Some(true);
+        let freshness = Freshness { max_age: self.max_age(), cache_only, timeout_ms: self.timeout };
         freshness.apply(document::whole(address, ContentFormat::Markdown, None))
     }
 
@@ -72,11 +75,9 @@ impl ScrapeOptions {
         &self,
         requested: &str,
         outcome: ReadOutcome,
-        started_at: OffsetDateTime,
         scrape_id: Uuid,
     ) -> Result<Map<String, Value>, Failure> {
-        let max_age = self.max_age.map(Duration::from_millis);
-        let outcome = check_age(outcome, max_age, started_at);
+        let outcome = check_age(outcome, self.max_age());
         let markdown = document::text(&outcome)?.to_owned();
         let DocumentResponse { doc, provenance, .. } = outcome?;
         let mut metadata = Map::new();

@@ -46,7 +46,7 @@ impl ForeignRead for ScrapeRequest {
         let Some(outcome) = outcomes.into_iter().flatten().next() else {
             return Answered { status: 500, body: json!({"success": false, "error": "the page was not read"}) };
         };
-        match self.options.document(&self.url, outcome, moment.started_at, moment.request_id) {
+        match self.options.document(&self.url, outcome, moment.request_id) {
             Ok(document) => Answered::ok(json!({"success": true, "data": document})),
             Err(failure) => {
                 let (status, code) = error(failure.kind);

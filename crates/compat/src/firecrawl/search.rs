@@ -119,7 +119,7 @@ impl SearchRequest {
             ("position".to_owned(), json!(at + 1)),
         ]);
         if let (Some(options), Some(outcome)) = (self.scrape(), documents.into_iter().next()) {
-            match options.document(url, outcome, moment.started_at, moment.request_id) {
+            match options.document(url, outcome, moment.request_id) {
                 Ok(document) => view.extend(document),
                 Err(failure) => {
                     let metadata = json!({"sourceURL": url, "error": failure.message});

@@ -4,6 +4,7 @@ use time::macros::format_description;
 use time::{Date, Duration, OffsetDateTime};
 
 use crate::Refusal;
+use crate::dates::before_day;
 use crate::document::cut;
 
 #[derive(Debug, Default, Eq, PartialEq)]
@@ -19,7 +20,7 @@ pub fn parse(text: &str, now: OffsetDateTime) -> Result<Window, Refusal> {
         let (name, value) = part.split_once(':').unwrap_or((part, ""));
         match name {
             "qdr" => window.after = Some(past(value, now).ok_or_else(|| refusal(part))?),
-            "cd_min" => window.after = Some(day(value).ok_or_else(|| refusal(part))?),
+            "cd_min" => window.after = Some(day(value).map(before_day).ok_or_else(|| refusal(part))?),
             "cd_max" => {
                 let day = day(value).ok_or_else(|| refusal(part))?;
                 window.before = Some(day.saturating_add(Duration::DAY));
@@ -74,7 +75,7 @@ mod tests {
             ("qdr:y,sbd:0", Some(datetime!(2025-06-15 12:00 UTC)), None),
             (
                 "cdr:1,cd_min:1/5/2026,cd_max:12/31/2026",
-                Some(datetime!(2026-01-05 0:00 UTC)),
+                Some(datetime!(2026-01-04 23:59:59.999 UTC)),
                 Some(datetime!(2027-01-01 0:00 UTC)),
             ),
             ("cdr:1,cd_max:01/05/2026", None, Some(datetime!(2026-01-06 0:00 UTC))),

@@ -27,6 +27,8 @@ fn what_cannot_be_honoured_is_refused() {
         (json!({"contents": {"extras": {"links": 3}}}), "contents.extras"),
         (json!({"contents": {"text": {"includeHtmlTags": true}}}), "contents.text.includeHtmlTags"),
         (json!({"endPublishedDate": "x"}), "endPublishedDate"),
+        (json!({"includeText": ["x".repeat(8_193)]}), "includeText[0]"),
+        (json!({"additionalQueries": ["x", "x".repeat(8_193)]}), "additionalQueries[1]"),
     ] {
         let mut asked = body;
         asked["query"] = "q".into();
@@ -77,15 +79,18 @@ fn contents_have_a_status_for_each_url() {
 
 #[test]
 fn content_older_than_asked_is_an_error() {
-    for (option, value, status) in [
-        ("maxAgeHours", json!(1), "error"),
-        ("maxAgeHours", json!(3), "success"),
-        ("maxAgeHours", json!(i64::MAX), "success"),
-        ("livecrawl", json!("always"), "error"),
-        ("livecrawl", json!("never"), "success"),
+    for (option, value, outcome, status) in [
+        ("maxAgeHours", json!(1), stale(), "error"),
+        ("maxAgeHours", json!(1), document(), "success"),
+        ("maxAgeHours", json!(i64::MAX), document(), "success"),
+        ("maxAgeHours", json!(-1), stale(), "success"),
+        ("livecrawl", json!("always"), stale(), "error"),
+        ("livecrawl", json!("always"), document(), "success"),
+        ("livecrawl", json!("preferred"), stale(), "success"),
+        ("livecrawl", json!("never"), stale(), "success"),
     ] {
         let request = asked::<ContentsRequest>(json!({"urls": URL, option: value})).unwrap();
-        let body = request.answer(vec![vec![document()]], moment()).body;
+        let body = request.answer(vec![vec![outcome]], moment()).body;
         assert_eq!(body["statuses"][0]["status"], status, "{option} {value}");
     }
 }

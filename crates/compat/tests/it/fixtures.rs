@@ -81,6 +81,17 @@ pub fn document() -> ReadOutcome {
     Ok(response(content, json!([])))
 }
 
+/// A document that is older than the request permits and could not be read again.
+pub fn stale() -> ReadOutcome {
+    let mut stale = document();
+    if let Ok(document) = &mut stale {
+        let warning =
+            json!({"code": "stale_content", "message": "the content is old", "details": {"reason": "timeout"}});
+        document.warnings = vec![serde_json::from_value(warning).unwrap()];
+    }
+    stale
+}
+
 /// A page that cannot be read.
 pub fn unreadable(details: Value) -> ReadOutcome {
     let warning =

@@ -24,7 +24,7 @@ fn a_search_is_mapped() {
 fn dates_are_mapped() {
     let after = |body: Value| search::<SearchRequest>(body).freshness_policy.published_after;
     assert_eq!(after(json!({"query": "q", "days": 3, "topic": "news"})).as_deref(), Some("2026-06-12T12:00:00Z"));
-    assert_eq!(after(json!({"query": "q", "start_date": "2026-01-05"})).as_deref(), Some("2026-01-05T00:00:00Z"));
+    assert_eq!(after(json!({"query": "q", "start_date": "2026-01-05"})).as_deref(), Some("2026-01-04T23:59:59.999Z"));
     assert_eq!(after(json!({"query": "q", "days": 7, "topic": "general"})), None);
     assert_eq!(after(json!({"query": "q", "days": i64::MAX, "topic": "news"})), None, "before all times");
     let bounded = search::<SearchRequest>(json!({"query": "q", "end_date": "2026-01-05"}));

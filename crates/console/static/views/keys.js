@@ -100,7 +100,7 @@ function Create({ me, close, done }) {
       </div></fieldset>
       <div class="fields">
         <${TextField} label="Requests per second" hint=${`At most ${count(me.credential.limit_rps)}`} type="number" min="1" max=${me.credential.limit_rps} value=${limit} onValue=${setLimit} />
-        <${TextField} label="Expires after" hint="Never, if empty" type="date" value=${expires} onValue=${setExpires} />
+        <${TextField} label="Expires after" hint=${me.credential.expires_at ? `If empty, with this tab's key: ${time(me.credential.expires_at)}` : "Never, if empty"} type="date" value=${expires} onValue=${setExpires} />
       </div>
       ${state.error && html`<${Failure} error=${state.error} />`}
       <div class="row end"><button type="button" onClick=${close}>Cancel</button><button type="submit" class="primary" disabled=${state.busy || scopes.length === 0}>Create</button></div>

@@ -76,7 +76,8 @@ pub(super) async fn one(
 fn convert(request: DocumentRequest) -> Result<ReadRequest, Failure> {
     match first_violation(&request) {
         Some(violation) => Err(Failure::invalid(violation.field, violation.message)),
-        None => wire::convert(request),
+        // The services return text of the page, never of a search result.
+        None => Ok(ReadRequest { whole_page: true, ..wire::convert(request)? }),
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn convert(body: DocumentRequest) -> Result<ReadRequest, Failure> {
             capture_id: range.capture_id.as_deref().and_then(parse_uuid).map(CaptureId),
         }),
         max_passages: max_passages.and_then(|count| usize::try_from(count).ok()),
+        whole_page: false,
         max_age: body.max_age_seconds.and_then(positive).map(Duration::from_secs),
         cache_only: body.cache_only,
         capture_id: body.capture_id.as_deref().and_then(parse_uuid).map(CaptureId),

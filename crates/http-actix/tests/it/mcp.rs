@@ -9,7 +9,8 @@ use engine::EngineErrorKind;
 use http_actix::MemoryLimits;
 use model::{Scope, SystemClock};
 use serde_json::{Value, json};
-use test_support::{EngineFault, Setup, TestApp};
+use test_support::site::{Page, Site};
+use test_support::{EngineFault, Setup, TestApp, TestProvider, found};
 
 use crate::api::{Answer, Api, stopped_clock};
 use crate::corpus::QUERY;
@@ -109,6 +110,19 @@ async fn every_tool_reaches_its_operation() {
     let found = result(&api.post("/mcp", &calling("search", arguments)).await).unwrap();
     let url = format!("workspace://{}/notes.txt", api.tenant.organization_id);
     assert_eq!(found["results"][0]["canonical_url"], url, "the key's organization is searched");
+}
+
+#[actix_web::test]
+async fn a_question_about_a_search_result_is_answered_by_its_page() {
+    let site = Site::start();
+    let url = site.put("/a", Page::html("<h1>Tides</h1><p>The moon moves the tides, twice a day, everywhere.</p>"));
+    let provider = TestProvider::with([found(&url, "Tides", "A snippet about the moon.")]);
+    let api = Api::with(Setup { web: provider.with_index(), ..Setup::default() }).await;
+    let found = result(&api.post("/mcp", &calling("search", json!({"query": QUERY}))).await).unwrap();
+    let arguments = json!({"doc_id": found["results"][0]["doc_id"], "query": "moon"});
+    let read = result(&api.post("/mcp", &calling("read_document", arguments)).await).unwrap();
+    assert!(read["passages"][0]["text"].as_str().unwrap().contains("twice a day"), "{read}");
+    check_recorded(&api, &[("POST /v1/search", 200), ("POST /v1/document", 200)]).await;
 }
 
 #[actix_web::test]

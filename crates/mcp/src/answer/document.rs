@@ -1,6 +1,6 @@
 //! The answer of a read: a short head, then the text between marks, or quotes.
 
-use api_types::{CaptureEntry, DocumentProvenance, DocumentResponse};
+use api_types::{CaptureEntry, ContentFormat, DocumentProvenance, DocumentResponse};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -14,8 +14,12 @@ use crate::Failure;
 /// Longest title and heading, in characters.
 const MAX_TITLE: usize = 200;
 
-/// Room for the line that says how to continue, and for a note.
-const CONTINUATION: Size = Size { text: 280, json: 300 };
+/// Characters of a text that an answer has whatever its limit, so that each call gets further: the head and the
+/// continuation alone may exceed a small limit.
+const MIN_PART: usize = 100;
+
+/// The list of passages without its items, and the blank line behind it.
+const PASSAGES: Size = Size { text: 1, json: "\"passages\":[],".len() };
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -83,7 +87,7 @@ pub(crate) fn document(response: &DocumentResponse, limit: usize, mut tail: Tail
         provenance: response.provenance.as_ref(),
         tail,
     };
-    let base = Size { text: chars(&answer.text(&mark)) + 1, json: json_chars(&answer) } + CONTINUATION;
+    let base = Size { text: chars(&answer.text(&mark)) + 1, json: json_chars(&answer) };
     let mut size = base;
     if let Some(content) = &response.content {
         let part = |most: usize| {
@@ -96,17 +100,30 @@ pub(crate) fn document(response: &DocumentResponse, limit: usize, mut tail: Tail
         let whole = chars(&content.text);
         // With the longest numbers that the part may have.
         let empty = Part { char_count: whole as i64, truncated: false, ..part(0) };
-        let around = Size { text: frame(&mark) + 1, json: measured(&empty).json };
-        let fitting = fitting(&content.text, (base + around).room(limit));
-        let most = if fitting < whole { boundary(&content.text, fitting) } else { whole };
-        let part = part(most);
+        let around = base + Size { text: frame(&mark) + 1, json: measured(&empty).json };
+        let continued = around + next_size(&continuation(response, content.start_char + whole as i64));
+        let most = match content.truncated || fitting(&content.text, around.room(limit)) < whole {
+            true => fitting(&content.text, continued.room(limit)).max(MIN_PART),
+            false => whole,
+        };
+        let part = part(if most < whole { boundary(&content.text, most) } else { whole });
         size += measured(&part);
         if part.truncated {
-            answer.tail.next(continuation(response, part.start_char + part.char_count));
+            let next = continuation(response, part.start_char + part.char_count);
+            size += next_size(&next);
+            answer.tail.next(next);
         }
         answer.content = Some(part);
     }
     let passages: Vec<Quote> = response.passages.iter().flatten().map(Quote::of).collect();
+    let note = |omitted: usize| format!("{omitted} of {} passages do not fit into {limit} characters", passages.len());
+    if !passages.is_empty() {
+        size += PASSAGES;
+        let all: Size = passages.iter().map(Quote::size).sum();
+        if answer.content.is_none() && !(size + all).fits(limit) {
+            size += note_size(&note(passages.len()));
+        }
+    }
     for quote in &passages {
         let larger = size + quote.size();
         if !larger.fits(limit) {
@@ -116,12 +133,13 @@ pub(crate) fn document(response: &DocumentResponse, limit: usize, mut tail: Tail
         answer.passages.push(quote.clone());
     }
     if let (Some(first), true, None) = (passages.first(), answer.passages.is_empty(), &answer.content) {
-        let fits = |most: usize| (base + first.cut(most).size()).fits(limit);
-        answer.passages.extend(largest(1, chars(&first.text), fits).map(|most| first.cut(most)));
+        let fits = |most: usize| (size + first.cut(most).size()).fits(limit);
+        let most = largest(1, chars(&first.text), fits).unwrap_or(0).max(MIN_PART);
+        answer.passages.push(first.cut(most));
     }
     let omitted = passages.len() - answer.passages.len();
     if omitted > 0 && answer.content.is_none() {
-        answer.tail.note(format!("{omitted} of {} passages do not fit into {limit} characters", passages.len()));
+        answer.tail.note(note(omitted));
     }
     answer.fit_headings(limit, &mark);
     let text = answer.text(&mark);
@@ -198,9 +216,22 @@ fn boundary(text: &str, most: usize) -> usize {
 
 fn continuation(response: &DocumentResponse, start_char: i64) -> String {
     let pin = response.provenance.as_ref().map(|capture| format!(", \"capture_id\": \"{}\"", capture.capture_id));
+    // Offsets count the characters of one format.
+    let is_plain = response.content.as_ref().is_some_and(|content| content.format == ContentFormat::Text);
     format!(
-        "the text continues: call read_document with {{\"doc_id\": \"{}\", \"start_char\": {start_char}{}}}",
+        "the text continues: call read_document with {{\"doc_id\": \"{}\", \"start_char\": {start_char}{}{}}}",
         response.doc.doc_id,
-        pin.unwrap_or_default()
+        pin.unwrap_or_default(),
+        if is_plain { ", \"format\": \"text\"" } else { "" }
     )
+}
+
+/// The size of the line with the next call.
+fn next_size(next: &str) -> Size {
+    Size::of(&format!("Next: {next}"), &next) + Size { text: 0, json: "\"next\":".len() }
+}
+
+/// The size of the first note.
+fn note_size(note: &str) -> Size {
+    Size::of(&format!("Note: {note}"), &note) + Size { text: 0, json: "\"notes\":[]".len() }
 }

@@ -1,4 +1,6 @@
-use api_types::{DocumentRequest, DocumentResponse, ErrorBody, Section, Selection, Warning, WarningCode};
+use api_types::{
+    ContentFormat, DocumentRequest, DocumentResponse, ErrorBody, Section, Selection, Warning, WarningCode,
+};
 use openapi::{Input, operations};
 use serde_json::Value;
 
@@ -24,7 +26,10 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
     }
     let wants_text = content.selection != Selection::None
         && request.include.iter().flatten().any(|section| matches!(section, Section::Content | Section::Passages));
-    let response = backend.call(Input::<operations::ReadDocument>::of_body(request)).await?;
+    let response = match wants_text && is_best {
+        true => best_of_page(request, backend).await?,
+        false => call(request, backend).await?,
+    };
     if wants_text {
         check_readable(&response)?;
     }
@@ -33,6 +38,36 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
         tail.next("no passage matches: call read_document without query to read the whole text");
     }
     answer::document(&response, limit, tail)
+}
+
+/// Reads the best passages of the page. If only the text of a search result is stored, which the model has seen, the
+/// page is read again.
+async fn best_of_page<B: Backend>(mut request: DocumentRequest, backend: &B) -> Result<DocumentResponse, Failure> {
+    let is_fixed = request.cache_only || request.capture_id.is_some();
+    let shows_captures = request.include.iter().flatten().any(|section| *section == Section::CaptureHistory);
+    if !is_fixed && !shows_captures {
+        request.include.get_or_insert_default().push(Section::CaptureHistory);
+    }
+    let mut response = call(request.clone(), backend).await?;
+    let was_tried = response.warnings.iter().any(|warning| warning.code == WarningCode::StaleContent);
+    if !is_fixed && !was_tried && is_search_result(&response) {
+        request.max_age_seconds = Some(0);
+        response = call(request, backend).await?;
+    }
+    if !shows_captures {
+        response.capture_history = None;
+    }
+    Ok(response)
+}
+
+/// Returns true if the stored text is that of a search result: pages and files are markdown.
+fn is_search_result(response: &DocumentResponse) -> bool {
+    let latest = response.capture_history.iter().flatten().next();
+    latest.is_some_and(|capture| capture.content_format == Some(ContentFormat::Text))
+}
+
+async fn call<B: Backend>(request: DocumentRequest, backend: &B) -> Result<DocumentResponse, Failure> {
+    backend.call(Input::<operations::ReadDocument>::of_body(request)).await
 }
 
 /// Requests each text once: the passages of a whole document repeat its content.

@@ -28,6 +28,8 @@ pub struct Fake {
     pub title: Option<String>,
     pub search_warnings: Vec<Warning>,
     pub document: RefCell<DocumentResponse>,
+    /// Answer to reads that accept no stored content, instead of `document`.
+    pub page: Option<DocumentResponse>,
     pub files: usize,
     pub research: ResearchResponse,
     pub failure: Option<Failure>,
@@ -51,6 +53,7 @@ impl Default for Fake {
             title: None,
             search_warnings: vec![],
             document: RefCell::new(document("# Tides\n\nThe moon pulls.")),
+            page: None,
             files: 2,
             research: research("queued"),
             failure: None,
@@ -144,9 +147,9 @@ impl Call<Search> for Fake {
 
 impl Call<ReadDocument> for Fake {
     async fn call(&self, input: Input<ReadDocument>) -> Result<DocumentResponse, Failure> {
-        let request = input.body;
-        self.reads.borrow_mut().push(request);
-        self.fail(self.document.borrow().clone())
+        let page = self.page.clone().filter(|_| input.body.max_age_seconds == Some(0));
+        self.reads.borrow_mut().push(input.body);
+        self.fail(page.unwrap_or_else(|| self.document.borrow().clone()))
     }
 }
 

@@ -1,4 +1,4 @@
-use api_types::{DocumentResponse, Section, Selection};
+use api_types::{ContentFormat, DocumentResponse, Section, Selection};
 use serde_json::{Value, json};
 
 use crate::fake::{CAPTURE, DOC, Fake, call, document, failed, passage, text};
@@ -59,7 +59,9 @@ async fn each_text_is_requested_once() {
     let requested: Vec<_> = fake.reads.borrow().iter().map(|request| request.include.clone().unwrap()).collect();
     let passages: &[Section] = &[Section::Metadata, Section::Passages];
     let whole: &[Section] = &[Section::Metadata, Section::Content];
-    assert_eq!(requested, [whole, passages, passages, passages, &[Section::CaptureHistory], whole]);
+    // Best passages may be those of a search result, which the captures tell.
+    let best: &[Section] = &[Section::Metadata, Section::Passages, Section::CaptureHistory];
+    assert_eq!(requested, [whole, best, best, passages, &[Section::CaptureHistory], whole]);
     let selections: Vec<_> = fake.reads.borrow().iter().map(|request| request.content.selection).collect();
     let relevant = Selection::QueryRelevant;
     assert_eq!(
@@ -134,6 +136,80 @@ async fn budget_of_the_caller_bounds_each_form() {
         let sizes = sizes(&read(&fake, arguments.clone()).await);
         assert!(sizes.into_iter().all(|size| size <= limit && size > limit * 3 / 5), "{arguments} {sizes:?}");
     }
+}
+
+#[tokio::test]
+async fn small_budgets_hold_some_text() {
+    let fake = Fake::default();
+    let result = read(&fake, json!({"max_chars": 500})).await;
+    let content = &result["structuredContent"]["content"];
+    assert_eq!(
+        (&content["char_count"], &content["truncated"]),
+        (&json!(24), &json!(false)),
+        "no room is kept for more"
+    );
+    assert!(sizes(&result).into_iter().all(|size| size <= 500), "{:?}", sizes(&result));
+
+    // The head and the continuation alone exceed the limit.
+    *fake.document.borrow_mut() = document(&"a word ".repeat(10_000));
+    let result = read(&fake, json!({"max_chars": 500})).await;
+    let count = result["structuredContent"]["content"]["char_count"].as_i64().unwrap();
+    assert!(count > 90 && sizes(&result).into_iter().all(|size| size <= 650), "{count} {:?}", sizes(&result));
+    assert!(text(&result).contains(&format!("\"start_char\": {count},")), "{}", text(&result));
+    let mut passages = document("");
+    passages.content = None;
+    passages.doc.canonical_url = format!("https://example.com/{}", "a/".repeat(300));
+    passages.passages = Some(vec![passage(0, &"word ".repeat(600)), passage(1, "word")]);
+    *fake.document.borrow_mut() = passages;
+    let result = read(&fake, json!({"query": "x", "max_chars": 500})).await;
+    let quote = result["structuredContent"]["passages"][0]["text"].as_str().unwrap().len();
+    assert!(quote > 90 && quote <= 100, "{quote}");
+}
+
+#[tokio::test]
+async fn continuations_keep_the_format() {
+    let fake = Fake::default();
+    let mut plain = document(&"word ".repeat(10_000));
+    plain.content.as_mut().unwrap().format = ContentFormat::Text;
+    *fake.document.borrow_mut() = plain;
+    let result = read(&fake, json!({"format": "text"})).await;
+    assert!(text(&result).ends_with("\"format\": \"text\"}"), "{}", text(&result));
+}
+
+#[tokio::test]
+async fn best_passages_are_of_the_page_and_not_of_a_search_result() {
+    let of = |format: &str, words: &str| {
+        let mut response = document("");
+        response.content = None;
+        response.passages = Some(vec![passage(0, words)]);
+        let capture = json!({"capture_id": CAPTURE, "capture_time": "2026-01-01T00:00:00Z", "content_digest": "",
+            "content_format": format});
+        response.capture_history = Some(vec![serde_json::from_value(capture).unwrap()]);
+        response
+    };
+    let fake = Fake { page: Some(of("markdown", "The page.")), ..Fake::default() };
+    for (stored, arguments, words, reads) in [
+        (of("text", "A snippet."), json!({"query": "x"}), "The page.", 2),
+        (of("text", "A snippet."), json!({"selection": "top_passages"}), "The page.", 2),
+        (of("text", "A snippet."), json!({"query": "x", "cache_only": true}), "A snippet.", 1),
+        (of("text", "A snippet."), json!({"query": "x", "capture_id": CAPTURE.to_string()}), "A snippet.", 1),
+        (of("markdown", "Stored."), json!({"query": "x"}), "Stored.", 1),
+    ] {
+        *fake.document.borrow_mut() = stored;
+        fake.reads.borrow_mut().clear();
+        let result = read(&fake, arguments.clone()).await;
+        let shown = &result["structuredContent"];
+        assert_eq!((&shown["passages"][0]["text"], &shown["captures"]), (&json!(words), &Value::Null), "{arguments}");
+        assert_eq!(fake.reads.borrow().len(), reads, "{arguments}");
+    }
+    // A page that could not be read a moment ago is not asked for again.
+    let mut unread = of("text", "A snippet.");
+    let warning = json!({"code": "stale_content", "message": "it is old", "details": {"reason": "timeout"}});
+    unread.warnings = vec![serde_json::from_value(warning).unwrap()];
+    *fake.document.borrow_mut() = unread;
+    fake.reads.borrow_mut().clear();
+    assert!(text(&read(&fake, json!({"query": "x"})).await).contains("A snippet."));
+    assert_eq!(fake.reads.borrow().len(), 1);
 }
 
 #[tokio::test]

@@ -115,6 +115,7 @@ fn request(doc_id: DocId, capture_id: CaptureId, selection: Selection) -> ReadRe
         passage_ids: Vec::new(),
         range: None,
         max_passages: None,
+        whole_page: false,
         max_age: None,
         cache_only: true,
         deadline: Deadline::default(),

@@ -109,6 +109,7 @@ impl Research {
                 passage_ids: Vec::new(),
                 range: None,
                 max_passages: Some(PASSAGES),
+                whole_page: true,
                 max_age: None,
                 // A quick run does not wait for pages.
                 cache_only: request.assignment.depth == Depth::Quick,

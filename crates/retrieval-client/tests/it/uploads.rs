@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use retrieval_client::types::RunState;
 use retrieval_client::{Error, LocalFile, UploadEvent, Uploaded};
@@ -41,6 +42,23 @@ async fn upload_declares_the_exact_size_and_omits_the_key() {
     assert_eq!((put.header("transfer-encoding"), put.header("authorization")), (None, None));
     assert!(put.headers.iter().all(|(_, value)| !value.contains(KEY)));
     assert!(put.body == content);
+}
+
+#[tokio::test]
+async fn stalled_storage_is_not_a_timeout_of_the_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    fs::write(&path, "text").unwrap();
+    let storage = MockServer::start(|_, _| Reply::Silence(Duration::from_secs(60)));
+    // After the last byte the clock runs on to the limit.
+    let pause = |sent: u64| {
+        if sent > 0 {
+            tokio::time::pause()
+        }
+    };
+    let error = client(&api(&storage)).upload(&path, "a.txt", pause).await.unwrap_err();
+    let Error::StorageTimeout { server, limit } = error else { panic!("{error:?}") };
+    assert_eq!((server.as_str(), limit), (storage.address(), Duration::from_secs(60)));
 }
 
 #[tokio::test]

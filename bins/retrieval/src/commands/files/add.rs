@@ -10,12 +10,15 @@ use serde_json::json;
 
 use super::plan::{reject_collisions, split_changed};
 use super::select::{Selected, Selection, select};
-use super::{report_unread, unread_failure};
+use super::{all_read, report_unread};
 use crate::cli::Add;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::terminal::progress::upload_bar;
+
+/// Status of an upload that the organization's quota does not permit.
+const QUOTA_USED_UP: u16 = 507;
 
 pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(), Failure> {
     let terminal = &context.terminal;
@@ -39,7 +42,7 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if arguments.dry_run {
         return show_plan(&files, &unchanged, terminal);
     }
-    let failed = upload(&files, labels, arguments.jobs, client, context).await?;
+    let Unsent { failed, quota } = upload(&files, labels, arguments.jobs, client, context).await?;
     let uploaded = files.len() - failed;
     terminal.note(&format!(
         "{uploaded} uploaded, {} unchanged, {} skipped, {failed} failed",
@@ -58,21 +61,28 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if !arguments.no_run && (uploaded > 0 || failed == 0) {
         unread += super::index(IndexMode::Incremental, !arguments.no_wait, client, context).await?;
     }
-    match (failed, unread) {
-        (0, 0) => Ok(()),
-        (0, unread) => Err(unread_failure(unread)),
+    match (quota, failed, unread) {
+        (Some(quota), ..) => Err(quota),
+        (None, 0, unread) => all_read(unread),
         _ => Err(Failure::Partial(format!("{failed} of {} files were not uploaded", files.len()))),
     }
 }
 
-/// Uploads the files, reports failures and returns their number.
+/// Files that were not uploaded.
+struct Unsent {
+    failed: usize,
+    /// The first failure for a used-up quota, which has its own exit status. Smaller files may still have been stored.
+    quota: Option<Failure>,
+}
+
+/// Uploads the files and reports failures.
 async fn upload(
     files: &[Selected],
     labels: Option<Vec<String>>,
     jobs: u8,
     client: &Client,
     context: &Context,
-) -> Result<usize, Failure> {
+) -> Result<Unsent, Failure> {
     let terminal = &context.terminal;
     context.set_interrupt_message(
         "interrupted; uploaded files are not indexed yet: repeat the command, or run `retrieval files sync`",
@@ -86,7 +96,7 @@ async fn upload(
     let results = client.upload_files(&local, usize::from(jobs), on_event).await;
     bar.finish_and_clear();
 
-    let mut failed = 0;
+    let mut unsent = Unsent { failed: 0, quota: None };
     for (file, result) in files.iter().zip(results) {
         match result {
             Ok(uploaded) if terminal.json => {
@@ -104,17 +114,21 @@ async fn upload(
                 }
             }
             Err(error) => {
-                failed += 1;
+                let is_quota = error.api().is_some_and(|api| api.status == QUOTA_USED_UP);
                 let failure = Failure::Client(error);
                 // A rejected key would fail for every file, and has its own exit status.
-                if failure.exit() == 3 {
+                if failure.exit() == 3 && !is_quota {
                     return Err(failure);
                 }
                 report_file(terminal, "failed", &file.path, &failure.message())?;
+                unsent.failed += 1;
+                if is_quota {
+                    unsent.quota.get_or_insert(failure);
+                }
             }
         }
     }
-    Ok(failed)
+    Ok(unsent)
 }
 
 /// Returns a callback that sums up the progress of all files.

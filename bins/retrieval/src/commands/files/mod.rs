@@ -25,12 +25,9 @@ pub async fn run(arguments: Files, client: &Client, context: &Context) -> Result
         Files::Rm { names } => delete(&names, client, &context.terminal).await,
         Files::Sync(Sync { full, no_wait }) => {
             let mode = if full { IndexMode::Full } else { IndexMode::Incremental };
-            match index(mode, !no_wait, client, context).await? {
-                0 => Ok(()),
-                unread => Err(unread_failure(unread)),
-            }
+            all_read(index(mode, !no_wait, client, context).await?)
         }
-        Files::Status { sync_id, follow: true } => follow(&sync_id, client, context).await,
+        Files::Status { sync_id, follow: true } => all_read(follow(&sync_id, client, context).await?),
         Files::Status { sync_id, follow: false } => {
             let status = client.run_status(&sync_id).await?;
             show_status(&status, &context.terminal)
@@ -63,10 +60,7 @@ async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) 
     let started = client.start_run(mode).await?;
     let terminal = &context.terminal;
     if wait {
-        let status = wait_for(&started.sync_id, client, context).await?;
-        let unread = name_unread(&status, client, terminal).await?;
-        show_status(&status, terminal)?;
-        return Ok(unread);
+        return follow(&started.sync_id, client, context).await;
     }
     match terminal.json {
         true => terminal.json(&started.raw)?,
@@ -75,8 +69,12 @@ async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) 
     Ok(0)
 }
 
-async fn follow(sync_id: &str, client: &Client, context: &Context) -> Result<(), Failure> {
-    show_status(&wait_for(sync_id, client, context).await?, &context.terminal)
+/// Waits for the end of a run and shows it. Names the files that it could not read and returns their number.
+async fn follow(sync_id: &str, client: &Client, context: &Context) -> Result<usize, Failure> {
+    let status = wait_for(sync_id, client, context).await?;
+    let unread = name_unread(&status, client, &context.terminal).await?;
+    show_status(&status, &context.terminal)?;
+    Ok(unread)
 }
 
 async fn wait_for(sync_id: &str, client: &Client, context: &Context) -> Result<Answer<IndexStatusResponse>, Failure> {
@@ -115,11 +113,13 @@ fn report_unread(name: &str, reason: Option<&str>, terminal: &Terminal) -> Resul
     Ok(())
 }
 
-fn unread_failure(count: usize) -> Failure {
-    Failure::Partial(match count {
-        1 => "1 file could not be read".to_owned(),
-        count => format!("{count} files could not be read"),
-    })
+/// Fails if there are files that could not be read.
+fn all_read(unread: usize) -> Result<(), Failure> {
+    match unread {
+        0 => Ok(()),
+        1 => Err(Failure::Partial("1 file could not be read".to_owned())),
+        count => Err(Failure::Partial(format!("{count} files could not be read"))),
+    }
 }
 
 fn show_status(status: &Answer<IndexStatusResponse>, terminal: &Terminal) -> Result<(), Failure> {

@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use retrieval_client::types::ResearchResponse;
 use retrieval_client::{Answer, Client, Error};
 
@@ -8,6 +10,9 @@ use crate::terminal::progress::research_spinner;
 
 /// Seconds that the service waits for the end of a run before it responds.
 const WAIT_SECONDS: u32 = 20;
+
+/// Pause after a response that came without that wait.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Waits for the end of a run and shows its progress.
 pub async fn wait_for(
@@ -23,9 +28,14 @@ pub async fn wait_for(
         show_events(research_id, client, context).await?;
     }
     loop {
+        let asked = Instant::now();
         let answer = client.get_research(research_id, WAIT_SECONDS).await?;
         if answer.run.status.is_terminal() {
             return Ok(answer);
+        }
+        // The service does not wait for further clients of an organization with many, nor while it stops.
+        if asked.elapsed() < Duration::from_secs(u64::from(WAIT_SECONDS)) {
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }

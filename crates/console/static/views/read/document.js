@@ -34,11 +34,14 @@ export async function readDocument(params, signal) {
   return { ...parts, answers: selected.passages ?? [], warnings: [...(full.warnings ?? []), ...(selected.warnings ?? []).filter(({ code }) => code !== "stale_range")] };
 }
 
-// Returns the data with its next part.
+// Returns the data with its next part, of the same version: parts of two versions do not fit together.
 export async function readOn(params, data) {
   const range = { start_char: data.chars, max_chars: PART };
-  if (data.provenance) range.capture_id = data.provenance.capture_id;
-  const next = await send({ ...target(params), content: { include_offsets: true, range } });
+  const next = await post("document", { ...target({ ...params, capture: data.provenance?.capture_id }), content: { include_offsets: true, range } }).catch((error) => {
+    if (error.code === "document_not_found") error.message = "the version that is shown is no longer kept: read the page again";
+    throw error;
+  });
+  const shown = new Set((data.warnings ?? []).map(({ code }) => code));
   const content = next.content ?? { text: "", char_count: 0, truncated: false };
   return {
     ...data,
@@ -46,5 +49,6 @@ export async function readOn(params, data) {
     chars: data.chars + content.char_count,
     more: content.truncated && content.char_count > 0,
     passages: [...(data.passages ?? []), ...(next.passages ?? [])],
+    warnings: [...(data.warnings ?? []), ...(next.warnings ?? []).filter(({ code }) => !shown.has(code))],
   };
 }

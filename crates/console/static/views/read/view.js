@@ -16,13 +16,20 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function Read({ params }) {
   const { doc, url, q, capture } = params;
-  // Times that the page was asked for anew, which a shared address does not repeat.
-  const [fresh, setFresh] = useState(0);
+  // The read that was asked for anew, and how often. Neither a shared address nor another read repeats it.
+  const [anew, setAnew] = useState({ of: "", times: 0 });
+  const nameOf = (version) => JSON.stringify([doc, url, q, version]);
+  const fresh = anew.of === nameOf(capture) ? anew.times : 0;
+  const again = () => {
+    setAnew({ of: nameOf(undefined), times: fresh + 1 });
+    // A cited version and the places in it stay as they are, so the latest one is opened.
+    if (capture) navigate("read", { ...params, capture: "", start: "", end: "" });
+  };
   const load = useLoad((signal) => (doc || url ? readDocument({ ...params, fresh }, signal) : Promise.resolve(null)), [doc, url, q, capture, fresh]);
   return html`
     <${Opening} params=${params} />
     ${doc || url
-      ? html`<${Loaded} load=${load} label="Reading the document">${(data) => html`<${Document} key=${data.request_id} first=${data} params=${params} again=${() => setFresh(fresh + 1)} />`}<//>`
+      ? html`<${Loaded} load=${load} label="Reading the document">${(data) => html`<${Document} key=${data.request_id} first=${data} params=${params} again=${again} />`}<//>`
       : html`<${Empty} title="No document is open"><p>Open one from a search or from the list of files, or enter the address of a web page above.</p><//>`}`;
 }
 

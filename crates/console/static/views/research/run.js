@@ -62,17 +62,26 @@ async function followRun(id, last, setState, signal) {
       refresh().catch(() => {});
     }
   };
-  let run = await refresh();
+  await refresh();
   while (!signal.aborted) {
-    try {
-      await readEvents(await stream(`${path}/events`, { lastEventId: last.current, signal }), receive);
-      run = await refresh();
-      // A finished run was replayed to its end.
-      if (isOver(run)) return;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error.status && error.status < 500 && error.status !== 429) throw error;
-    }
+    const cut = await faultOf(async () => readEvents(await stream(`${path}/events`, { lastEventId: last.current, signal }), receive), signal);
+    if (signal.aborted) return;
+    // Also without a stream, which is refused if the organization has many: the run itself tells of its end.
+    let run;
+    await faultOf(async () => { run = await refresh(); }, signal);
+    // A finished run was replayed to its end, or will not be.
+    if (isOver(run) && (!cut || cut.status)) return;
     await pause(RETRY_MS, signal);
+  }
+}
+
+// Returns the error that ended the work, if a later attempt may succeed.
+async function faultOf(work, signal) {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (!signal.aborted && error.status && error.status < 500 && error.status !== 429) throw error;
+    return error;
   }
 }

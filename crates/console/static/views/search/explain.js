@@ -49,7 +49,7 @@ function Words({ result, terms }) {
   </table>`;
 }
 
-const STAGES = [["first_stage", "First stage: the index"], ["lexical", "Words: lexical ranker"], ["model", "Meaning: reranking model"]];
+const STAGES = [["first_stage", "First stage: the index"], ["lexical", "Words: lexical ranker"], ["semantic", "Meaning: nearest passage"], ["model", "Meaning: reranking model"]];
 
 function Stages({ stored, docId }) {
   const own = (stored.results ?? []).find((entry) => entry.doc_id === docId);

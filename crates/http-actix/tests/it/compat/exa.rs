@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use test_support::page;
 use test_support::site::{Page, Site};
 
-use super::{in_time, ok};
+use super::{api_with_result, in_time, ok};
 use crate::api::{Api, NOW};
 use crate::corpus::QUERY;
 
@@ -128,4 +128,29 @@ async fn content_older_than_asked_is_an_error() {
     let unknown = site.put("/b", Page::html("<p>Never read.</p>"));
     let body = ok(&api.post(CONTENTS, &json!({"urls": [unknown], "livecrawl": "never"})).await);
     assert_eq!((&body["statuses"][0]["status"], site.hits("/b")), (&json!("error"), 0));
+}
+
+#[actix_web::test]
+async fn highlights_are_of_the_page_and_not_of_a_search_result() {
+    let site = Site::start();
+    let url = site.put("/a", Page::html("<h1>Tides</h1><p>The moon moves the tides, twice a day, everywhere.</p>"));
+    let api = api_with_result(&url).await;
+    let highlights = json!({"query": "moon"});
+    ok(&api.post(SEARCH, &json!({"query": QUERY})).await);
+    let body = ok(&api.post(CONTENTS, &json!({"urls": [url], "highlights": highlights})).await);
+    assert!(body["results"][0]["highlights"][0].as_str().unwrap().contains("twice a day"), "{body}");
+
+    let api = api_with_result(&url).await;
+    let body = ok(&api.post(SEARCH, &json!({"query": QUERY, "contents": {"highlights": highlights}})).await);
+    assert!(body["results"][0]["highlights"][0].as_str().unwrap().contains("twice a day"), "{body}");
+}
+
+#[actix_web::test]
+async fn files_are_never_too_old() {
+    let api = in_time().await.with_files(&["notes.txt"]).await;
+    api.world.clock.advance(Duration::from_hours(100));
+    for (option, value) in [("livecrawl", json!("always")), ("maxAgeHours", json!(24))] {
+        let body = ok(&api.post(SEARCH, &json!({"query": QUERY, "contents": {"text": true, option: value}})).await);
+        assert!(body["results"][0]["text"].as_str().unwrap().contains("Paragraph 0"), "{option}: {body}");
+    }
 }

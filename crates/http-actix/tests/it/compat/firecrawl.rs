@@ -86,3 +86,12 @@ async fn content_older_than_asked_is_an_error() {
     let answer = api.post(SCRAPE, &json!({"url": unknown, "lockdown": true})).await;
     assert_eq!((answer.status, site.hits("/b")), (422, 0), "{}", answer.json());
 }
+
+#[actix_web::test]
+async fn files_are_never_too_old() {
+    let api = in_time().await.with_files(&["notes.txt"]).await;
+    api.world.clock.advance(Duration::from_hours(100));
+    let options = json!({"formats": ["markdown"], "maxAge": 3_600_000});
+    let body = ok(&api.post(SEARCH, &json!({"query": QUERY, "scrapeOptions": options})).await);
+    assert!(body["data"]["web"][0]["markdown"].as_str().unwrap().contains("Paragraph 0"), "{body}");
+}

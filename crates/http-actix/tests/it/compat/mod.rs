@@ -12,7 +12,7 @@ mod tavily;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use test_support::TestApp;
+use test_support::{Setup, TestApp, TestProvider, found};
 
 use crate::api::{Answer, Api};
 
@@ -60,6 +60,12 @@ async fn send(api: &Api, path: &str, body: &Option<Value>) -> Answer {
 fn ok(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     answer.json()
+}
+
+/// An API with a web search provider that finds the page at `url`, whose text it does not know.
+async fn api_with_result(url: &str) -> Api {
+    let provider = TestProvider::with([found(url, "Tides", "A snippet about tides.")]);
+    Api::with(Setup { web: provider.with_index(), ..Setup::default() }).await
 }
 
 /// An API on the clock of its world, for tests about the age of content.

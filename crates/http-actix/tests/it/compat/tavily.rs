@@ -1,8 +1,9 @@
 use serde_json::{Value, json};
 use test_support::page;
 use test_support::site::{Page, Site};
+use time::macros::datetime;
 
-use super::ok;
+use super::{api_with_result, ok};
 use crate::api::{Api, NOW};
 use crate::corpus::{QUERY, web_page};
 
@@ -118,6 +119,30 @@ async fn pages_are_extracted_and_failures_named() {
     let failed = body["failed_results"].as_array().unwrap();
     assert_eq!((&failed[0]["url"], &failed[1]["url"]), (&json!(bad), &json!("not a url")));
     assert!(failed[0]["error"].as_str().unwrap().contains("404"), "{failed:?}");
+}
+
+#[actix_web::test]
+async fn chunks_are_of_the_page_and_not_of_a_search_result() {
+    let site = Site::start();
+    let url = site.put("/a", Page::html("<h1>Tides</h1><p>The moon moves the tides, twice a day, everywhere.</p>"));
+    let api = api_with_result(&url).await;
+    ok(&api.post(SEARCH, &json!({"query": QUERY})).await);
+    let body = ok(&api.post(EXTRACT, &json!({"urls": [url], "query": "moon"})).await);
+    let content = body["results"][0]["raw_content"].as_str().unwrap();
+    assert!(content.contains("twice a day"), "{content}");
+}
+
+#[actix_web::test]
+async fn bounds_of_a_day_include_the_whole_day() {
+    let api = Api::new().await;
+    let published_at = Some(app::clock::from_date_time(datetime!(2026-03-01 0:00 UTC)));
+    let text = "The tides of the moon.";
+    api.world.import_one(app::web::WebPage { published_at, ..page("https://a.example/day", text) }).await;
+    for (day, count) in [("2026-02-28", 0), ("2026-03-01", 1), ("2026-03-02", 0)] {
+        let body = json!({"query": QUERY, "start_date": day, "end_date": day});
+        let found = ok(&api.post(SEARCH, &body).await);
+        assert_eq!(found["results"].as_array().unwrap().len(), count, "{day}");
+    }
 }
 
 #[actix_web::test]

@@ -7,7 +7,8 @@ use model::{Clock, ResearchId, ResearchStatus, ResearchStop};
 use research::ListQuery;
 use research::engine::{Engine, Format, OutputSpec, Warning};
 use serde_json::json;
-use test_support::{EngineFault, Setup, page, until};
+use test_support::site::{Page, Site};
+use test_support::{EngineFault, Setup, TestProvider, found, page, until};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -38,6 +39,17 @@ async fn extractive_run_ends_with_verified_citations() {
         assert_eq!((searches, run.searches as usize), (searches, searches));
         assert_eq!(run.progress.plan.len(), 2);
     }
+}
+
+#[tokio::test]
+async fn pages_of_web_providers_are_read_and_not_their_snippets() {
+    let site = Site::start();
+    let text = "<h1>X200</h1><p>The X200 pump takes lithium grease, and the seal is replaced every 4,000 hours.</p>";
+    let url = site.put("/x200", Page::html(text));
+    let provider = TestProvider::with([found(&url, "X200 pump", "Grease and seal of the X200 pump.")]);
+    let world = World::with(Setup { web: provider.with_index(), ..Setup::default() }).await;
+    let run = world.run(standard(QUESTION)).await;
+    assert_eq!((run.status, site.hits("/x200")), (ResearchStatus::Completed, 1));
 }
 
 #[tokio::test]

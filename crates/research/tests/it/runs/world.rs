@@ -115,6 +115,7 @@ impl World {
                 passage_ids: Vec::new(),
                 range: None,
                 max_passages: None,
+                whole_page: false,
                 max_age: None,
                 cache_only: true,
                 deadline: app::Deadline::default(),
