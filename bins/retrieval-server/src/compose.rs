@@ -22,7 +22,8 @@ use engine_qdrant::{QdrantEngine, QdrantOptions};
 use engine_tantivy::TantivyEngine;
 use extract_worker::{Extractor, WorkerPool};
 use fetcher::{Fetcher, FetcherOptions, Politeness, TimeLimits};
-use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, Runner, RunnerOptions, Scripted};
+use ingest::pages::IsFull;
+use ingest::{Feeder, Ownership, PageReader, PageReaderOptions, RunnerOptions, Scripted};
 use model::{MonotonicClock, SystemClock};
 use models::generation::Generator;
 use models_http::{HttpGenerator, HttpGeneratorOptions, HttpReranker, HttpRerankerOptions};
@@ -30,7 +31,7 @@ use rate_limit::{MemoryLimiter, RateLimiter};
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
 use research::Research;
 use s3_server::{Durability, S3Server, S3ServerOptions};
-use settings::{GenerateBackend, IndexBackend, RateLimitBackend, RerankBackend, Settings, StorageBackend};
+use settings::{GenerateBackend, IndexBackend, RateLimitBackend, RerankBackend, Secret, Settings, StorageBackend};
 use tokio::net::TcpListener;
 use web_providers::WebProvider;
 use web_providers_http::{Brave, BraveOptions, Mapped, MappedOptions, Mapping, QueryPlace, Searxng, SearxngOptions};
@@ -198,14 +199,47 @@ pub fn free_space(settings: &Settings) -> Arc<FreeSpace> {
     Arc::new(FreeSpace::new(disk::checker(settings)))
 }
 
+/// Returns the guard as a function.
+pub fn is_full(free_space: &Arc<FreeSpace>) -> IsFull {
+    let free_space = Arc::clone(free_space);
+    Arc::new(move || free_space.is_low())
+}
+
 /// Returns the client of the object store and, with embedded storage, its server, which refuses uploads without free space.
 pub async fn storage(
     settings: &Settings,
     free_space: &Arc<FreeSpace>,
 ) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+    let Some((mut options, server, internal)) = embedded_store(settings, free_space).await? else {
+        return Ok((Arc::new(external_storage(settings)?), None));
+    };
+    let bind = &settings.storage.bind;
+    let public = TcpListener::bind(bind).await.with_context(|| format!("storage.bind: listening on `{bind}`"))?;
+    // The listener's address, not the setting's: with port 0 the system chooses the port.
+    let endpoint = format!("{}://{}", settings.scheme(), reachable(public.local_addr()?));
+    options.public_endpoint.get_or_insert(endpoint);
+    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, public, internal })))
+}
+
+/// Returns the same for a command: a store without a listener for clients.
+pub async fn private_storage(
+    settings: &Settings,
+    free_space: &Arc<FreeSpace>,
+) -> anyhow::Result<(Arc<dyn BlobStore>, Option<(S3Server, TcpListener)>)> {
+    let Some((options, server, internal)) = embedded_store(settings, free_space).await? else {
+        return Ok((Arc::new(external_storage(settings)?), None));
+    };
+    Ok((Arc::new(S3Store::new(options)?), Some((server, internal))))
+}
+
+/// Opens the embedded store with a listener for this process, and returns the options of its client. `None` with an external store.
+async fn embedded_store(
+    settings: &Settings,
+    free_space: &Arc<FreeSpace>,
+) -> anyhow::Result<Option<(S3Options, S3Server, TcpListener)>> {
     let storage = &settings.storage;
     if storage.backend == StorageBackend::S3 {
-        return Ok((Arc::new(external_storage(settings)?), None));
+        return Ok(None);
     }
     let mut options = s3_options(settings);
     data_dir(settings)?;
@@ -222,22 +256,13 @@ pub async fn storage(
         max_object_bytes: settings.files.max_object_bytes,
         durability: Durability::Power,
         paces: s3_server::Paces::default(),
-        is_full: {
-            let free_space = Arc::clone(free_space);
-            Arc::new(move || free_space.is_low())
-        },
+        is_full: is_full(free_space),
     };
     let server = tokio::task::spawn_blocking(move || S3Server::open(server_options)).await??;
-    let public = TcpListener::bind(&storage.bind)
-        .await
-        .with_context(|| format!("storage.bind: listening on `{}`", storage.bind))?;
     let internal = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await.context("listening on loopback")?;
-    // The listener's address, not the setting's: with port 0 the system chooses the port.
-    let endpoint = format!("{}://{}", settings.scheme(), reachable(public.local_addr()?));
-    options.public_endpoint.get_or_insert(endpoint);
     options.endpoint = Some(format!("http://{}", internal.local_addr()?));
     options.path_style = true;
-    Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, public, internal })))
+    Ok(Some((options, server, internal)))
 }
 
 /// Returns the address at which this process reaches its own listener: loopback for an unspecified address.
@@ -414,17 +439,21 @@ pub fn web_sources(settings: &Settings) -> anyhow::Result<WebSources> {
     })
 }
 
+/// Returns the header with a credential: a bearer token in `Authorization`, the key itself in any other. `None` without a key.
+pub fn credential_header(name: &str, key: &Secret) -> Option<(String, String)> {
+    let key = key.expose();
+    let value = match name.eq_ignore_ascii_case("authorization") {
+        true => format!("Bearer {key}"),
+        false => key.to_owned(),
+    };
+    (!key.is_empty()).then(|| (name.to_owned(), value))
+}
+
 fn mapped_options(http: &settings::WebHttp, timeout: Duration) -> anyhow::Result<MappedOptions> {
     let parameter = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
-    let key = http.api_key.expose();
-    let value = if http.api_key_header.eq_ignore_ascii_case("authorization") {
-        format!("Bearer {key}")
-    } else {
-        key.to_owned()
-    };
     Ok(MappedOptions {
         url: http.url.clone(),
-        header: Some((http.api_key_header.clone(), value)).filter(|_| !key.is_empty()),
+        header: credential_header(&http.api_key_header, &http.api_key),
         query: match parameter(&http.query_pointer) {
             None => QueryPlace::Parameter(http.query_parameter.clone()),
             Some(pointer) => QueryPlace::Body { pointer, body: serde_json::from_str(&http.body).context("body")? },
@@ -502,14 +531,14 @@ pub fn pages(
     store: &Docstore,
     extractor: &Arc<WorkerPool>,
     scripted: Scripted,
+    is_full: IsFull,
 ) -> anyhow::Result<Arc<PageReader>> {
     let fetcher = fetcher(settings)?;
-    let free_space = free_space(settings);
     let options = PageReaderOptions {
         clock: store.clock(),
         compute: Compute::interactive(cores()),
         long_compute: Compute::background(cores().div_ceil(2)),
-        is_full: Arc::new(move || free_space.is_low()),
+        is_full,
         scripted,
         extract_timeout: PAGE_EXTRACT_TIMEOUT,
         failure_ttl: Duration::from_secs(settings.captures.failure_ttl_seconds),
@@ -527,20 +556,8 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
-pub fn runner(
-    settings: &Settings,
-    store: &Docstore,
-    blobs: &Arc<dyn BlobStore>,
-    extractor: &Arc<WorkerPool>,
-    feeder: &Arc<Feeder>,
-) -> anyhow::Result<Arc<Runner>> {
-    data_dir(settings)?;
-    let temp_dir = settings.data_dir.join("tmp");
-    // Left behind by a killed process.
-    let _ = std::fs::remove_dir_all(&temp_dir);
-    std::fs::create_dir_all(&temp_dir).with_context(|| format!("creating `{}`", temp_dir.display()))?;
-    let free_space = free_space(settings);
-    let options = RunnerOptions {
+pub fn runner_options(settings: &Settings, store: &Docstore, is_full: IsFull, temp_dir: PathBuf) -> RunnerOptions {
+    RunnerOptions {
         clock: store.clock(),
         // Half of the cores, in the background: searches come first.
         compute: Compute::background(cores().div_ceil(2)),
@@ -549,10 +566,8 @@ pub fn runner(
         max_bytes_in_progress: RUN_BYTES.max(settings.files.max_object_bytes),
         max_object_bytes: settings.files.max_object_bytes,
         temp_dir,
-        is_full: Arc::new(move || free_space.is_low()),
+        is_full,
         lease: RUN_LEASE,
         retry_timeout: RUN_PATIENCE,
-    };
-    let extractor: Arc<dyn Extractor> = Arc::clone(extractor) as Arc<dyn Extractor>;
-    Ok(Arc::new(Runner::new(store.clone(), Arc::clone(blobs), extractor, Arc::clone(feeder), options)))
+    }
 }

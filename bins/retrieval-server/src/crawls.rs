@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawler::{Crawler, CrawlerOptions, CrawlerParts, PaceLimits};
+use crawler::{Crawler, CrawlerOptions, CrawlerParts, IsFull, PaceLimits};
 use docstore::Docstore;
 use extract_worker::{Extractor, WorkerPool};
 use ingest::Scripted;
@@ -25,6 +25,7 @@ pub async fn crawler(
     store: &Docstore,
     extractor: &Arc<WorkerPool>,
     scripted: Scripted,
+    is_full: IsFull,
     only: Option<CrawlId>,
 ) -> anyhow::Result<Arc<Crawler>> {
     for owner in store.list_crawl_owners().await? {
@@ -32,14 +33,13 @@ pub async fn crawler(
             store.release_crawl_owner(owner).await?;
         }
     }
-    let free_space = compose::free_space(settings);
     let parts = CrawlerParts {
         store: store.clone(),
         fetcher: compose::fetcher(settings)?,
         extractor: Arc::clone(extractor) as Arc<dyn Extractor>,
         scripted,
         clock: store.clock(),
-        is_full: Arc::new(move || free_space.is_low()),
+        is_full,
         token: compose::TOKEN.to_owned(),
         owner: format!("{}/{}/{}", machine(), std::process::id(), Uuid::new_v4()),
         only,

@@ -92,7 +92,7 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Takes a lock. Returns `None` while another process holds one that excludes it.
-fn try_lock(path: &Path, lock: fn(&File) -> Result<(), TryLockError>) -> anyhow::Result<Option<File>> {
+pub fn try_lock(path: &Path, lock: fn(&File) -> Result<(), TryLockError>) -> anyhow::Result<Option<File>> {
     let failed = || format!("locking `{}`", path.display());
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).with_context(failed)?;
     match lock(&file) {

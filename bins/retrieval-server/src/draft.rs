@@ -1,11 +1,11 @@
 //! Folders under construction, which appear at their final path once they are complete.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf, absolute};
 
 use crate::files;
+use crate::locked_folder::{LockedFolder, remove_abandoned};
 
 /// Beginning of the names of drafts. A process that is killed leaves its draft behind.
 pub const PREFIX: &str = ".retrieval-partial-";
@@ -16,8 +16,8 @@ pub struct Draft {
     target: PathBuf,
     /// Entries of an existing target that do not count.
     tolerated: Vec<String>,
-    /// Tells drafts that are in use from those of killed processes. `None` where the file system has no locks.
-    _lock: Option<File>,
+    /// Tells drafts that are in use from those of killed processes.
+    _locked: LockedFolder,
 }
 
 impl Draft {
@@ -40,16 +40,13 @@ impl Draft {
             files::create_folder(parent)?;
             parent.to_owned()
         };
-        remove_abandoned(&folder)?;
+        remove_abandoned(&folder, PREFIX)?;
         let tolerated: Vec<String> = tolerated.iter().map(|&name| name.to_owned()).collect();
         if folder == target {
             require_vacant(&target, &tolerated, None)?;
         }
-        let path = folder.join(format!("{PREFIX}{:016x}", rand::random::<u64>()));
-        DirBuilder::new().mode(0o700).create(&path)?;
-        let lock = File::open(&path)?;
-        let lock = lock.try_lock().is_ok().then_some(lock);
-        Ok(Self { path, target, tolerated, _lock: lock })
+        let locked = LockedFolder::create(&folder, PREFIX)?;
+        Ok(Self { path: locked.path.clone(), target, tolerated, _locked: locked })
     }
 
     /// Syncs the draft to disk and moves it to its target: in one step if the target does not exist, otherwise entry by
@@ -87,21 +84,6 @@ impl Drop for Draft {
         // Gone after publishing; otherwise the rest of a failed command, whose error is reported already.
         let _ = fs::remove_dir_all(&self.path);
     }
-}
-
-/// Removes drafts whose processes have ended.
-fn remove_abandoned(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let is_draft = entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type()?.is_dir();
-        if is_draft
-            && let Ok(lock) = File::open(entry.path())
-            && lock.try_lock().is_ok()
-        {
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 fn require_vacant(folder: &Path, tolerated: &[String], draft: Option<&Path>) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::database_use::{self, with_suffix};
-use crate::{banner, draft, files, output, storage_keys};
+use crate::{banner, draft, files, last_backup, output, storage_keys};
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -16,10 +16,15 @@ const FILE_MODE: u32 = 0o600;
 const FOREIGN: u32 = 0o077;
 /// Folder of the embedded index.
 pub const INDEX: &str = "index";
+/// Lock file of the server that claims the embedded index.
+pub const INDEX_CLAIM: &str = "index.lock";
 /// Folder of the embedded object store.
 pub const OBJECTS: &str = "objects";
+/// Folder of temporary files.
+pub const TEMPORARY: &str = "tmp";
 /// Entries that the server creates, besides the database.
-const OWN: [&str; 5] = [INDEX, OBJECTS, "tmp", storage_keys::FILE, banner::KEY_FILE];
+const OWN: [&str; 7] =
+    [INDEX, INDEX_CLAIM, OBJECTS, TEMPORARY, storage_keys::FILE, banner::KEY_FILE, last_backup::FILE];
 /// Endings of the names of a SQLite database and the files that SQLite keeps beside it.
 pub const OF_DATABASE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// Entries that a file system creates.
@@ -196,7 +201,9 @@ mod tests {
     #[test]
     fn similar_names_are_not_of_this_service() {
         let own = Own { database: Some("retrieval.db".to_owned()) };
-        for name in ["index", "retrieval.db", "retrieval.db-wal", "retrieval.db.lock", ".storage-credentials.7"] {
+        for name in
+            ["index", "last-backup", "retrieval.db", "retrieval.db-wal", "retrieval.db.lock", ".storage-credentials.7"]
+        {
             assert!(own.contains(name), "{name}");
         }
         for name in ["index.html", "objects-2026", "tmp.tar", ".index", "retrieval.db.bak", "first-key.txt"] {

@@ -11,7 +11,8 @@ use settings::Settings;
 
 use crate::compose;
 
-const FILE: &str = "last-backup";
+/// Name of the file in the data folder.
+pub const FILE: &str = "last-backup";
 
 /// Last backup of this installation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,6 +4,7 @@ mod one_line;
 
 use std::io::IsTerminal;
 
+use anyhow::Context;
 use settings::{Log, LogFormat};
 use tracing_subscriber::EnvFilter;
 
@@ -15,12 +16,8 @@ const NOISY: [&str; 3] = ["actix_http::h1::dispatcher", "actix_http::h1::decoder
 
 /// Installs the log subscriber. `RUST_LOG` overrides the filter of the settings. Panics are logged too.
 pub fn start(settings: &Log) -> anyhow::Result<()> {
-    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
-        Ok(filter) if !filter.is_empty() => filter,
-        _ => settings.filter.clone(),
-    };
     // A log that cannot be written, on a full disk, must not end the program: reporting that on standard error would panic.
-    let builder = tracing_subscriber::fmt().with_env_filter(quiet(&filter)?).log_internal_errors(false);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter(settings)?).log_internal_errors(false);
     match settings.format {
         LogFormat::Text => {
             let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -39,6 +36,17 @@ pub fn start(settings: &Log) -> anyhow::Result<()> {
     }
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// Returns the filter of the environment, or that of the settings.
+///
+/// # Errors
+/// The filter is invalid.
+pub fn filter(settings: &Log) -> anyhow::Result<EnvFilter> {
+    match std::env::var(EnvFilter::DEFAULT_ENV) {
+        Ok(filter) if !filter.is_empty() => quiet(&filter).context(EnvFilter::DEFAULT_ENV),
+        _ => quiet(&settings.filter).context("log.filter"),
+    }
 }
 
 /// Returns the filter, without errors of the HTTP library that clients cause.

@@ -16,7 +16,9 @@ mod draft;
 mod embedder;
 mod files;
 mod folder_permissions;
+mod index_use;
 mod last_backup;
+mod locked_folder;
 mod logging;
 mod memory;
 mod metrics;
@@ -26,6 +28,7 @@ mod rendering;
 mod role;
 mod sandbox;
 mod storage_keys;
+mod temp_folder;
 mod tokens;
 mod traces;
 

@@ -2,13 +2,21 @@
 
 use std::io::Write;
 
+use ingest::clock::to_date_time;
+use model::Timestamp;
 use serde_json::Value;
+use time::format_description::well_known::Rfc3339;
 
 use crate::logging;
 
 /// Prints one line of JSON. A closed pipe is ignored.
 pub fn json(value: &Value) {
     let _ = writeln!(std::io::stdout(), "{value}");
+}
+
+/// Returns a time as RFC 3339, for a field that is null without one.
+pub fn time(at: impl Into<Option<Timestamp>>) -> Option<String> {
+    to_date_time(at.into()?).format(&Rfc3339).ok()
 }
 
 /// Prints an error with its causes on standard error.

@@ -1,6 +1,7 @@
 //! Confinement of extraction workers: the setting, and what this system enforces.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -28,12 +29,19 @@ pub async fn workers(settings: &Settings) -> anyhow::Result<Workers> {
 
 /// Returns a pool that this system may or may not allow to work, and what confines its workers.
 pub async fn probe(settings: &Settings) -> anyhow::Result<(WorkerPool, SandboxReport)> {
-    let program = std::env::current_exe().context("finding the path of this program")?;
-    let mut options = WorkerOptions::new(program, vec![OsString::from("extract-worker")]);
+    let mut options = WorkerOptions::new(program()?, vec![OsString::from("extract-worker")]);
     options.sandbox_required = is_required(settings.extract.sandbox);
     let pool = WorkerPool::new(options);
     let report = pool.sandbox_report().await.context("testing the sandbox of extraction workers")?;
     Ok((pool, report))
+}
+
+/// Returns a path of this program. On Linux it names the running build, also after an upgrade has replaced the file.
+fn program() -> anyhow::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().context("finding the path of this program")
 }
 
 /// Returns the reason for not starting, if there is one.

@@ -14,7 +14,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// Counts at start and then periodically. During an outage of the database the gauges keep their last values.
 pub(crate) async fn watch(store: Docstore, engine: Option<Arc<dyn SearchEngine>>, clock: Arc<dyn Clock>) {
     loop {
-        if let Err(error) = count(&store, clock.now()).await {
+        if let Err(error) = count(&store, engine.is_some(), clock.now()).await {
             tracing::debug!(error = &error as &dyn std::error::Error, "counting the backlog failed");
         }
         if let Some(engine) = &engine
@@ -35,10 +35,11 @@ pub(crate) fn register() {
     unended().for_each(|status| set_research(status, 0));
 }
 
-async fn count(store: &Docstore, now: Timestamp) -> Result<(), StoreError> {
+/// Counts what waits. Without an engine, changes of the indexes wait for one to be configured, and have no age.
+async fn count(store: &Docstore, has_engine: bool, now: Timestamp) -> Result<(), StoreError> {
     for index in IndexName::ALL.iter().copied() {
         let entries = store.count_outbox(index).await?;
-        let oldest = store.oldest_outbox_entry(index).await?;
+        let oldest = if has_engine { store.oldest_outbox_entry(index).await? } else { None };
         set_outbox(index, entries, oldest.map_or(Duration::ZERO, |oldest| now.since(oldest)));
     }
     let jobs = store.count_embedding_jobs().await?;

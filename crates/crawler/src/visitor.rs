@@ -231,7 +231,7 @@ impl Visitor {
         match document::extract(self.extractor.as_ref(), page).await {
             Ok(extracted) => Ok(extracted),
             Err(WorkError::Document(error)) => Err(Trouble::Useless(error.kind.as_str())),
-            Err(WorkError::Overloaded { .. } | WorkError::Postponed) => Err(Trouble::Busy),
+            Err(WorkError::Overloaded { .. } | WorkError::Postponed | WorkError::Unavailable(_)) => Err(Trouble::Busy),
         }
     }
 

@@ -511,8 +511,8 @@ operations! {
     snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> PendingOutbox;
     /// Enqueues documents for reindexing.
     bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
-    /// Enqueues clearing an index, before the entries that follow.
-    write outbox::enqueue_clear(index: IndexName, now: Timestamp) -> ();
+    /// Enqueues clearing an index, and then every document that belongs in it. Returns the number of documents.
+    bulk outbox::enqueue_rebuild(index: IndexName, now: Timestamp) -> usize;
     /// Deletes processed outbox entries. Idempotent.
     bulk outbox::complete_outbox(ids: Vec<i64>) -> ();
     /// Returns the generations in which the database may have left the index.

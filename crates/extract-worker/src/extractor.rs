@@ -22,7 +22,7 @@ pub trait Extractor: Send + Sync {
     ///
     /// # Errors
     /// The failure of the document's reader, crashes and exceeded limits included; no worker for a page, or no core for a worker;
-    /// others come before a file.
+    /// no worker at all, or no input; others come before a file.
     async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError>;
 
     /// Reads one document of a run, again if it was postponed.
@@ -53,9 +53,10 @@ impl Extractor for InProcess {
     async fn extract(&self, _: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
         let bytes = match input {
             Input::Bytes(bytes) => bytes,
-            Input::File(path) => tokio::fs::read(&path).await.map(Bytes::from).map_err(|error| {
-                ExtractError::new(ExtractErrorKind::Crashed, format!("`{}`: {error}", path.display()))
-            })?,
+            Input::File(path) => {
+                let read = tokio::fs::read(&path).await.map(Bytes::from);
+                read.map_err(|error| WorkError::Unavailable(format!("reading `{}`: {error}", path.display())))?
+            }
         };
         let reading = tokio::task::spawn_blocking(move || extract(&request, &bytes)).await;
         Ok(reading.map_err(|error| ExtractError::new(ExtractErrorKind::Crashed, error.to_string()))??)

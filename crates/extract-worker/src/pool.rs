@@ -60,9 +60,9 @@ impl WorkerPool {
     ///
     /// # Errors
     /// The reader's failure or the worker's: see [`ExtractErrorKind`]. No slot within the time that a page may wait. No core for the
-    /// worker, because of other work.
+    /// worker, because of other work. No worker, or no input: see [`WorkError::Unavailable`].
     pub async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
-        let ended = || ExtractError::new(ExtractErrorKind::Crashed, "the extraction pool has been shut down");
+        let ended = || WorkError::Unavailable("the extraction pool has been shut down".into());
         let _document = self.inner.documents.acquire().await.map_err(|_| ended())?;
         self.start_reaper();
         let slots = self.inner.lanes.slots(turn.lane);
@@ -102,15 +102,15 @@ impl WorkerPool {
             }
         };
         let limits = TimeLimits::new(&self.inner.options, turn);
-        let (error, lost) = match self.read_with(worker, request, input, &limits, is_slow).await {
+        let error = match self.read_with(worker, request, input, &limits, is_slow).await {
             Ok(answer) => return answer,
             Err(lost) => lost,
         };
-        if fresh || !lost || error.kind == ExtractErrorKind::TimedOut {
+        if fresh || error.kind == ExtractErrorKind::TimedOut {
             return Err(error.into());
         }
         let worker = self.start_worker(&turn.compartment).await?;
-        self.read_with(worker, request, input, &limits, is_slow).await.unwrap_or_else(|(error, _)| Err(error.into()))
+        self.read_with(worker, request, input, &limits, is_slow).await.unwrap_or_else(|error| Err(error.into()))
     }
 
     /// Drains the pool: waits for documents in progress, rejects further ones and ends all workers.
@@ -129,7 +129,7 @@ impl WorkerPool {
         self.idle().len()
     }
 
-    /// Reads one document. `Err` contains the error and `true` if the worker was lost.
+    /// Reads one document. The outer `Err` is the cause of a worker's loss.
     async fn read_with(
         &self,
         mut worker: Worker,
@@ -137,7 +137,7 @@ impl WorkerPool {
         input: &Input,
         limits: &TimeLimits,
         is_slow: &Notify,
-    ) -> Result<Result<Extracted, WorkError>, (ExtractError, bool)> {
+    ) -> Result<Result<Extracted, WorkError>, ExtractError> {
         let options = &self.inner.options;
         let outcome = worker.read(request, input, limits, options.max_output_bytes, is_slow).await;
         match outcome {
@@ -166,11 +166,11 @@ impl WorkerPool {
                     detail = error.message,
                     "extraction worker lost"
                 );
-                Err((error, true))
+                Err(error)
             }
-            Outcome::NoInput(error) => {
+            Outcome::NotSent(error) => {
                 worker.end().await;
-                Err((error, false))
+                Ok(Err(error))
             }
         }
     }
@@ -198,19 +198,24 @@ impl WorkerPool {
         }
     }
 
-    async fn start_worker(&self, compartment: &Compartment) -> Result<Worker, ExtractError> {
-        let spawner = match self.inner.spawner.get() {
-            Some(spawner) => spawner,
-            None => {
-                let started = Spawner::start(&self.inner.options).map_err(|error| {
-                    ExtractError::new(ExtractErrorKind::Crashed, format!("no extraction worker: {error}"))
-                })?;
-                // If two start concurrently, the second ends unused.
-                let _ = self.inner.spawner.set(started);
-                self.inner.spawner.get().ok_or_else(|| ExtractError::new(ExtractErrorKind::Crashed, "no spawner"))?
-            }
+    async fn start_worker(&self, compartment: &Compartment) -> Result<Worker, WorkError> {
+        let started = match self.spawner() {
+            Ok(spawner) => Worker::start(spawner, compartment.clone()).await,
+            Err(error) => Err(error),
         };
-        Worker::start(spawner, compartment.clone()).await
+        started.inspect_err(|error| {
+            tracing::error!(error = error as &dyn std::error::Error, "starting an extraction worker failed");
+        })
+    }
+
+    fn spawner(&self) -> Result<&Spawner, WorkError> {
+        if let Some(spawner) = self.inner.spawner.get() {
+            return Ok(spawner);
+        }
+        let started = Spawner::start(&self.inner.options)
+            .map_err(|error| WorkError::Unavailable(format!("starting workers: {error}")))?;
+        // If two start concurrently, the second ends unused.
+        Ok(self.inner.spawner.get_or_init(|| started))
     }
 
     /// Starts the reaper with the first document, since a pool may be built outside a runtime.

@@ -14,7 +14,7 @@ use crate::cpu_time::CpuClock;
 use crate::pace::{Meter, Pace, TimeLimits};
 use crate::protocol::{self, Reply, Task, broken};
 use crate::spawner::{Spawned, Spawner};
-use crate::{Compartment, Input, death, priority};
+use crate::{Compartment, Input, WorkError, death, priority};
 
 /// Bytes kept of the end of a worker's standard error.
 const STDERR_TAIL: usize = 4_096;
@@ -47,17 +47,17 @@ pub enum Outcome {
     Lost(ExtractError),
     /// Other work had the cores. Says nothing about the document.
     Starved,
-    /// The input could not be read, and the worker has received only a part of it.
-    NoInput(ExtractError),
+    /// The input could not be sent, and the worker has received only a part of it.
+    NotSent(WorkError),
 }
 
 impl Worker {
-    pub async fn start(spawner: &Spawner, compartment: Compartment) -> Result<Self, ExtractError> {
+    pub async fn start(spawner: &Spawner, compartment: Compartment) -> Result<Self, WorkError> {
         let Spawned { mut child, clock } = spawner.spawn().await?;
         let (Some(stdin), Some(stdout), Some(mut stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(broken("the worker has no pipes"));
+            return Err(WorkError::Unavailable("the worker has no pipes".into()));
         };
         let stderr_tail = Arc::new(Mutex::new(Vec::new()));
         let tail = Arc::clone(&stderr_tail);
@@ -130,7 +130,7 @@ impl Worker {
     async fn exchange(&mut self, request: &ExtractRequest, input: &Input, max_output_bytes: usize) -> Outcome {
         match self.send(request, input).await {
             Ok(()) => {}
-            Err(Sending::Input(error)) => return Outcome::NoInput(error),
+            Err(Sending::Input(error)) => return Outcome::NotSent(error),
             // A worker that rejects an input reports why and ends: its answer may be in the pipe already.
             Err(Sending::Pipe) => {}
         }
@@ -148,8 +148,7 @@ impl Worker {
             }
             Input::File(path) => {
                 let unreadable = |error: std::io::Error| {
-                    let message = format!("the input file cannot be read: {error}");
-                    Sending::Input(ExtractError::new(ExtractErrorKind::Crashed, message))
+                    Sending::Input(WorkError::Unavailable(format!("the input file cannot be read: {error}")))
                 };
                 let mut file = tokio::fs::File::open(path).await.map_err(unreadable)?;
                 let bytes = file.metadata().await.map_err(unreadable)?.len();
@@ -171,7 +170,8 @@ impl Worker {
     }
 
     async fn send_head(&mut self, request: &ExtractRequest, bytes: u64) -> Result<(), Sending> {
-        let head = protocol::head(&Task { request: request.clone(), bytes }).map_err(Sending::Input)?;
+        let head =
+            protocol::head(&Task { request: request.clone(), bytes }).map_err(|error| Sending::Input(error.into()))?;
         self.stdin.write_all(&head).await.map_err(|_| Sending::Pipe)
     }
 
@@ -238,6 +238,6 @@ fn timed_out(limit: Duration, unit: &str) -> Outcome {
 }
 
 enum Sending {
-    Input(ExtractError),
+    Input(WorkError),
     Pipe,
 }

@@ -12,11 +12,10 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::SandboxReport;
-use crate::WorkerOptions;
 use crate::cpu_time::CpuClock;
 use crate::limits::{self, Limits};
 use crate::sandbox::{REPORT_VARIABLE, REQUIRED_VARIABLE, SET};
+use crate::{SandboxReport, WorkError, WorkerOptions};
 
 type Order = (Handle, oneshot::Sender<std::io::Result<Spawned>>);
 
@@ -48,12 +47,16 @@ impl Spawner {
         Ok(Self(orders))
     }
 
-    pub async fn spawn(&self) -> Result<Spawned, ExtractError> {
+    /// Starts a process.
+    ///
+    /// # Errors
+    /// `Unavailable`: the system cannot start it, or the thread has ended.
+    pub async fn spawn(&self) -> Result<Spawned, WorkError> {
         let (answer, spawned) = oneshot::channel();
         let sent = self.0.send((Handle::current(), answer)).is_ok();
         let spawned = if sent { spawned.await.ok() } else { None };
-        let failed = |why: String| ExtractError::new(ExtractErrorKind::Crashed, format!("no extraction worker: {why}"));
-        spawned.ok_or_else(|| failed("the pool has ended".into()))?.map_err(|error| failed(error.to_string()))
+        let spawned = spawned.ok_or_else(|| WorkError::Unavailable("the pool has ended".into()))?;
+        spawned.map_err(|error| WorkError::Unavailable(format!("starting a worker: {error}")))
     }
 }
 

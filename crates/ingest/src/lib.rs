@@ -7,7 +7,6 @@ pub mod leases;
 pub mod objects;
 pub mod pages;
 pub mod prepare;
-pub mod rebuild;
 pub mod run;
 pub mod scripted;
 pub mod supervisor;

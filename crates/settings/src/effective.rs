@@ -1,4 +1,4 @@
-//! Merged keys as TOML, without secrets.
+//! Merged keys as TOML, without secrets and without values that may contain one.
 
 use std::fmt::Write as _;
 
@@ -7,6 +7,9 @@ use url::Url;
 
 use crate::keys::{display_value, join};
 use crate::secret::is_secret;
+
+/// Keys of a foreign endpoint, which may expect its API key in the query or in the body.
+const MAY_CONTAIN_A_SECRET: [&str; 2] = ["web.http.url", "web.http.body"];
 
 pub(crate) fn to_toml(keys: &Dict) -> String {
     let mut text = String::new();
@@ -22,6 +25,7 @@ fn write_section(text: &mut String, keys: &Dict, section: &str) {
         let _ = match value {
             Value::Dict(..) => Ok(()),
             _ if is_secret(&key) => writeln!(text, "# {name}: secret"),
+            _ if MAY_CONTAIN_A_SECRET.contains(&key.as_str()) => writeln!(text, "# {name}: may contain a secret"),
             value => writeln!(text, "{name} = {}", literal(value)),
         };
     }
@@ -38,16 +42,16 @@ fn literal(value: &Value) -> String {
     match value {
         Value::Array(_, items) => format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", ")),
         Value::Bool(..) | Value::Num(..) => display_value(value),
-        Value::String(_, text) => quoted(&without_password(text)),
+        Value::String(_, text) => quoted(&without_credentials(text)),
         Value::Char(..) | Value::Empty(..) | Value::Dict(..) => quoted(&display_value(value)),
     }
 }
 
-/// Removes the user and the password of a URL.
-fn without_password(text: &str) -> String {
+/// Removes the user and the password of a URL. The user alone may be a token.
+fn without_credentials(text: &str) -> String {
     match Url::parse(text) {
-        Ok(mut url) if url.password().is_some() => {
-            // Fails only for URLs without a host, which have no password.
+        Ok(mut url) if url.password().is_some() || !url.username().is_empty() => {
+            // Fails only for URLs without a host, which have neither.
             let _ = url.set_password(None);
             let _ = url.set_username("");
             url.to_string()

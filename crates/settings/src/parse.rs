@@ -23,6 +23,22 @@ pub(crate) fn socket_address<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     from_text::<D, _>(&text, "an address with a port such as `127.0.0.1:8080`")
 }
 
+/// Parses ports as numbers, or as text, which a variable contains.
+pub(crate) fn ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u16>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "must be a port such as `8080`")]
+    enum Port {
+        Number(i64),
+        Text(String),
+    }
+    let ports = Vec::<Port>::deserialize(deserializer)?;
+    let parse = |port: &Port| match port {
+        Port::Number(number) => from_text::<D, _>(&number.to_string(), "a port such as `8080`"),
+        Port::Text(text) => from_text::<D, _>(text.trim(), "a port such as `8080`"),
+    };
+    ports.iter().map(parse).collect()
+}
+
 pub(crate) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     texts

@@ -260,6 +260,7 @@ pub struct Extract {
 pub struct Fetch {
     #[serde(deserialize_with = "parse::networks")]
     pub allow_networks: Vec<IpNet>,
+    #[serde(deserialize_with = "parse::ports")]
     pub allow_ports: Vec<u16>,
     pub timeout_ms: u64,
     pub max_bytes: u64,

@@ -14,6 +14,14 @@ pub use exporter::Exporter;
 pub use options::{ExporterOptions, OptionsError, Timing};
 pub use queue::SpanQueue;
 
+/// Checks the options, without connecting.
+///
+/// # Errors
+/// Options that are no URL or no header.
+pub fn check(options: &ExporterOptions) -> Result<(), OptionsError> {
+    collector::Collector::new(options).map(drop)
+}
+
 /// Creates the queue of spans and the exporter, which is a task of the current runtime.
 ///
 /// # Errors

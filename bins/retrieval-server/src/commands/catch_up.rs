@@ -7,8 +7,10 @@ use indicatif::ProgressBar;
 use ingest::feeder::{self, FeedError};
 use model::IndexName;
 use settings::Settings;
+use tokio_util::sync::CancellationToken;
 
-use crate::compose::{self, OpenedIndex};
+use crate::compose::OpenedIndex;
+use crate::index_use;
 
 /// Interval of checking whether the server that owns the index still runs.
 const OWNER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -18,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Returns once every present outbox entry has reached the index.
 ///
 /// An index is fed by one process at a time: the owner of an embedded one, the holder of the lease of a shared one. Without
-/// such a process, or if it ends meanwhile, this one feeds the index.
+/// such a process, or if it ends meanwhile, this one feeds the index. It leaves that to a server that starts.
 pub async fn catch_up(
     settings: &Settings,
     store: &Docstore,
@@ -27,13 +29,17 @@ pub async fn catch_up(
 ) -> anyhow::Result<()> {
     let Some((_, newest)) = store.outbox_bounds(index).await? else { return Ok(()) };
     loop {
-        match compose::index(settings, store).await? {
+        match index_use::open(settings, store).await? {
             OpenedIndex::Disabled => return Ok(()),
             OpenedIndex::Open(opened) => {
                 let show = |backlog| progress.set_message(backlog_message(backlog));
-                let caught_up = opened.feeder.catch_up(index, newest, PATIENCE, show).await;
+                let stop = CancellationToken::new();
+                let feeding = opened.feeder.catch_up(index, newest, PATIENCE, &stop, show);
+                let caught_up = index_use::until_claimed(settings, &stop, feeding).await;
                 opened.feeder.release_leases().await?;
-                return Ok(caught_up?);
+                if caught_up? {
+                    return Ok(());
+                }
             }
             OpenedIndex::OwnedElsewhere => {
                 match feeder::wait_until_indexed(store, index, newest, OWNER_CHECK_INTERVAL).await {

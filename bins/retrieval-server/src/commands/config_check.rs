@@ -3,7 +3,7 @@
 use serde_json::json;
 use settings::{EmbedBackend, IndexBackend, Settings, StorageBackend};
 
-use crate::{certificates, compose, descriptors, embedder, output};
+use crate::{certificates, compose, descriptors, embedder, logging, output, traces};
 
 /// Validates what the settings alone cannot: values that only their adapters understand. No listener or
 /// database is opened, and nothing is connected.
@@ -35,10 +35,13 @@ pub async fn config_check(settings: &Settings) -> Result<(), Vec<anyhow::Error>>
         compose::limiter(settings).err(),
         compose::second_stage(settings).err(),
         embedder,
+        compose::generator(settings).err(),
         compose::web_sources(settings).err(),
         compose::fetcher(settings).err(),
         compose::tokens(settings).err(),
         certificates::load(settings).err(),
+        logging::filter(&settings.log).err(),
+        traces::check(settings).err(),
         plan.err(),
     ]
     .into_iter()

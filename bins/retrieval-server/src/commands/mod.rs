@@ -5,6 +5,7 @@ mod backup;
 mod catch_up;
 mod config_check;
 mod doctor;
+mod feeding;
 mod index_embed;
 mod index_rebuild;
 mod migrate;

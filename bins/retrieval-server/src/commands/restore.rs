@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Context, bail};
 use docstore::{Contents, Docstore, Location};
 use indicatif::ProgressBar;
-use ingest::rebuild;
-use model::{IndexName, SystemClock};
+use model::{Clock, IndexName, SystemClock};
 use s3_server::Snapshot;
 use serde_json::json;
 use settings::{IndexBackend, Settings, StorageBackend};
@@ -109,7 +108,7 @@ async fn check_database(path: &Path, manifest: &Manifest, settings: &Settings) -
     }
     if matches!(settings.index.backend, IndexBackend::Meilisearch | IndexBackend::Qdrant) {
         for index in IndexName::ALL {
-            rebuild::queue_all(&store, *index, &SystemClock, |_| {}).await?;
+            store.enqueue_rebuild(*index, SystemClock.now()).await?;
         }
     }
     Ok(())

@@ -5,11 +5,9 @@ use std::io::{IsTerminal, Write, stdout};
 use anyhow::bail;
 use app::web_index::pages::{self, WebPageEntry};
 use app::web_index::stats::{self, HostPages, Stats};
-use ingest::clock::to_date_time;
-use model::{Clock, SystemClock, Timestamp};
+use model::{Clock, SystemClock};
 use serde_json::{Value, json};
 use settings::Settings;
-use time::format_description::well_known::Rfc3339;
 
 use crate::cli::Selection;
 use crate::{actor, data_folder, logging, output};
@@ -34,7 +32,9 @@ pub async fn list(selection: Selection, limit: Option<u64>, json: bool, settings
         }
         true
     });
-    Ok(listed.await?)
+    listed.await?;
+    output::note(&data_folder::described(settings));
+    Ok(())
 }
 
 fn line(page: &WebPageEntry) -> Value {
@@ -42,13 +42,9 @@ fn line(page: &WebPageEntry) -> Value {
         "url": page.url,
         "doc_id": page.doc_id.0,
         "title": page.title,
-        "first_seen_at": time(Some(page.first_seen_at)),
-        "last_crawled_at": time(page.last_crawled_at),
+        "first_seen_at": output::time(page.first_seen_at),
+        "last_crawled_at": output::time(page.last_crawled_at),
     })
-}
-
-fn time(at: Option<Timestamp>) -> Option<String> {
-    to_date_time(at?).format(&Rfc3339).ok()
 }
 
 pub async fn stats(settings: &Settings) -> anyhow::Result<()> {
@@ -60,13 +56,14 @@ pub async fn stats(settings: &Settings) -> anyhow::Result<()> {
         "pages": pages,
         "hosts": hosts,
         "largest_hosts": largest,
-        "oldest_crawl": time(oldest_crawl),
+        "oldest_crawl": output::time(oldest_crawl),
         "crawls": crawls,
         "crawled_pages": frontier.pages,
         "urls": frontier.urls,
         "queued": frontier.queued,
         "hosts_in_back_off": frontier.hosts_in_back_off,
     }));
+    output::note(&data_folder::described(settings));
     Ok(())
 }
 

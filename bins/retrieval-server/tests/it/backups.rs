@@ -122,6 +122,11 @@ fn damaged_backups_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let backup = folder.path().join("backup");
     server.command(&["backup", text(&backup)]).lines();
+    // The note of the backup is of this service: a start closes the folder.
+    fs::set_permissions(server.data_folder(), fs::Permissions::from_mode(0o755)).unwrap();
+    server.resume();
+    assert_eq!(fs::metadata(server.data_folder()).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(server.stop().code(), Some(0));
     fs::remove_dir_all(server.data_folder()).unwrap();
     for file in files_below(&backup) {
         if file.ends_with("settings.toml") || file.ends_with("manifest.json") {

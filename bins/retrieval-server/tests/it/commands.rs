@@ -201,6 +201,10 @@ fn commands_in_the_wrong_folder_create_nothing() {
         &["admin", "feedback", "export"],
         &["admin", "audit"],
         &["admin", "run", "show", id],
+        &["web", "list"],
+        &["web", "stats"],
+        &["web", "crawls"],
+        &["web", "crawl-show", "x"],
         &["index", "rebuild"],
         &["verify"],
         &["backup", "anywhere"],
@@ -222,7 +226,13 @@ fn commands_in_the_wrong_folder_create_nothing() {
     assert!(!second.stderr.contains("created"), "{}", second.stderr);
     let listed = server.command(&["admin", "org", "list"]);
     assert_eq!(listed.lines().len(), 2);
-    assert!(listed.stderr.contains(&format!("data folder: {}", folder.display())), "{}", listed.stderr);
+    // Commands that only read name the folder.
+    server.command(&["web", "crawl", "https://docs.example.com", "--name", "docs"]).object();
+    let web = [&["web", "list"][..], &["web", "stats"], &["web", "crawls"], &["web", "crawl-show", "docs"]];
+    for read in [listed].into_iter().chain(web.map(|arguments| server.command(arguments))) {
+        assert_eq!(read.code(), Some(0), "{read:#?}");
+        assert!(read.stderr.contains(&format!("data folder: {}", folder.display())), "{read:#?}");
+    }
 
     let other = Server::prepare(Database::sqlite(), "");
     let imported =
@@ -264,11 +274,13 @@ fn every_invalid_setting_is_reported() {
     let server = Server::prepare(
         Database::sqlite(),
         "[rate_limit]\nbackend = \"redis\"\nurl = \"redis://u:hunter2@h:99999\"\n[rerank]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n\
-         [embed]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n",
+         [embed]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n\
+         [generate]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n[log]\nfilter = \"info,app=verbose\"\n\
+         [telemetry]\notlp_url = \"http://h\"\notlp_api_key = \"hunter2\"\notlp_api_key_header = \"X Api Key\"\n",
     );
     let checked = server.command(&["config", "check"]);
     assert_eq!(checked.code(), Some(1), "{checked:#?}");
-    for section in ["rate_limit.url", "rerank.", "embed."] {
+    for section in ["rate_limit.url", "rerank.", "embed.", "generate.", "log.filter", "telemetry.otlp_api_key_header"] {
         assert!(checked.stderr.contains(section), "{section}: {}", checked.stderr);
     }
     assert!(!checked.stderr.contains("hunter2"), "{}", checked.stderr);
@@ -319,6 +331,8 @@ fn organization_is_deleted_without_a_server() {
     leaver.upload("a.txt", "The walrus eats clams.");
     leaver.index();
     assert_eq!(server.stop().code(), Some(0));
+    // The command serves no clients.
+    let _occupied = std::net::TcpListener::bind(server.storage_address()).unwrap();
     let done = server.command(&["admin", "org", "delete", &leaver.organization.to_string(), "--yes"]).object();
     assert_eq!((&done["state"], &done["documents"]), (&"deleted".into(), &0.into()));
     let verified = server.command(&["verify"]);

@@ -1,6 +1,7 @@
 //! First start, readiness, shutdown, conflicts between servers.
 
 use std::fs::{self, Permissions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server, run, until, uuid_of};
+use crate::support::{Client, Database, Server, finish, run, until, uuid_of};
 
 on_both_databases!(
     readiness_lists_all_dependencies,
@@ -273,6 +274,34 @@ fn second_server_on_a_data_folder_is_refused(database: Database) {
     let refused = other.command(&["serve"]);
     assert_eq!(refused.code(), Some(1), "{refused:#?}");
     assert!(refused.stderr.contains("server.bind") && refused.stderr.contains(&bind), "{}", refused.stderr);
+}
+
+/// An import may take hours. It gives way to a server, which then feeds the index.
+#[test]
+fn server_starts_beside_a_command_that_feeds_the_index() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    let input = server.settings_file().with_file_name("pages");
+    assert!(Command::new("mkfifo").arg(&input).status().unwrap().success());
+    // Reading, too: that does not wait for the command.
+    let mut pipe = fs::File::options().read(true).write(true).open(&input).unwrap();
+    let page = |url: &str, text: &str| format!("{}\n", json!({ "url": url, "text": text }));
+    let mut import = server.start_command(&["web", "import", input.to_str().unwrap()], "");
+    pipe.write_all(page("https://example.com/1", "The walrus eats clams.").as_bytes()).unwrap();
+    let index = server.data_folder().join("index/LOCK");
+    until("the command has the index", Duration::from_secs(30), || index.exists().then_some(()));
+    server.resume();
+    assert!(import.child.try_wait().unwrap().is_none(), "the command goes on");
+    let second = server.command(&["serve"]);
+    assert!(second.stderr.contains("another server uses the data folder"), "{second:#?}");
+    pipe.write_all(page("https://example.com/2", "A carpenter met a walrus on the beach.").as_bytes()).unwrap();
+    drop(pipe);
+    assert_eq!(finish(import).object()["imported"], 2);
+    let found = server.tenant("acme").search_web("walrus");
+    assert_eq!(found["results"].as_array().unwrap().len(), 2, "the command waits for the server: {found:#}");
+    assert_eq!(server.stop().code(), Some(0));
+
+    // And the other way round: the command takes over.
+    assert_eq!(server.command(&["index", "rebuild", "--index", "web"]).object()["documents"], 2);
 }
 
 /// Searches are refused and not charged; documents can be read.

@@ -68,6 +68,21 @@ fn rebuilt_index_returns_the_same_results(database: Database) {
     assert_eq!(server.command(&["index", "rebuild", "--index", "intranet"]).code(), Some(2));
 }
 
+#[test]
+fn deployment_without_index_has_nothing_to_rebuild() {
+    let mut server = Server::start_with(Database::sqlite(), "[index]\nbackend = \"none\"\n");
+    let refused = server.command(&["index", "rebuild"]);
+    assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{refused:#?}");
+    assert!(refused.stderr.contains("`index.backend` = `none`"), "{}", refused.stderr);
+    // Changes wait until there is an index: that is no backlog that grows old.
+    server.import(&[json!({ "url": "https://example.com/", "text": "The walrus eats clams." })]);
+    assert_eq!(server.stop().code(), Some(0));
+    server.resume();
+    let web = |name: &str| server.counted(&format!("{name}{{index=\"web\"}}"));
+    assert_eq!(web("retrieval_outbox_entries"), 1, "the refused command queued nothing");
+    assert_eq!(web("retrieval_outbox_age_seconds"), 0);
+}
+
 fn damaged_index_is_rebuilt_at_the_next_start(database: Database) {
     let mut server = Server::start(database);
     let client = fill(&server);

@@ -51,6 +51,27 @@ fn command_does_not_migrate_under_a_running_server() {
     assert_eq!(server.command(&["migrate"]).object()["migrations_run"], 0);
 }
 
+/// An upgrade replaces the program while the server of the older version still works.
+#[test]
+fn replaced_program_keeps_reading_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("retrieval-server");
+    std::fs::copy(env!("CARGO_BIN_EXE_retrieval-server"), &program).unwrap();
+    let mut server = Server::prepare(Database::sqlite(), "");
+    server.program = Some(program.clone());
+    server.resume();
+    std::fs::remove_file(&program).unwrap();
+    index_a_file(&server.tenant("without a program"));
+    std::fs::copy("/bin/false", &program).unwrap();
+    // A worker reads files of one organization only, so that another one needs a new worker.
+    index_a_file(&server.tenant("with another program"));
+}
+
+fn index_a_file(client: &Client) {
+    client.upload("a.txt", "The walrus eats clams.");
+    assert_eq!(client.index()["stats"]["indexed"], 1);
+}
+
 /// Files of each round.
 const FILES: usize = 3;
 

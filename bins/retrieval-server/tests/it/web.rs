@@ -22,7 +22,7 @@ fn import_reports_outcome_of_every_line(database: Database) {
     let client = server.tenant("acme");
     let good = [
         json!({ "url": "https://example.com/a", "text": "Alpha walrus." }),
-        json!({ "url": "https://example.com/b", "markdown": "# Beta\n\nBeta walrus." }),
+        json!({ "url": "https://example.com/b", "markdown": "# Beta\n\nBeta walrus.", "title": "", "published_at": "", "language": "", "country": "" }),
         json!({ "url": "https://example.com/c", "html": "<html><title>Gamma</title><body><p>Gamma walrus.</p></body></html>", "published_at": "2026-01-05", "language": "en-GB", "country": "GB", "labels": ["news"] }),
     ];
     let bad = [
@@ -32,15 +32,17 @@ fn import_reports_outcome_of_every_line(database: Database) {
         "{\"url\": \"ftp://example.com/\", \"text\": \"x\"}",
         "{\"url\": \"https://example.com/e\", \"text\": \"x\", \"published_at\": \"yesterday\"}",
         "[]",
+        "{\"url\": \"https://example.com/f\", \"html\": \"<html><body><script>x()</script></body></html>\"}",
     ];
     let input = format!("{}\n{}\n\n{}", good[0], bad.join("\n"), lines(&good[1..]));
     let imported = server.command_with_input(&["web", "import", "-"], &input);
-    assert_eq!(imported.object(), report(9, 3, 0, 6));
-    for line in 2..=7 {
+    assert_eq!(imported.object(), report(10, 3, 0, 7));
+    for line in 2..=8 {
         assert!(imported.stderr.contains(&format!("line {line}: ")), "line {line}: {}", imported.stderr);
     }
+    assert!(imported.stderr.contains("line 8: the page has no text"), "{}", imported.stderr);
     // The empty line counts for line numbers, but is not a page.
-    assert!(!imported.stderr.contains("line 8") && !imported.stderr.contains("line 1:"), "{}", imported.stderr);
+    assert!(!imported.stderr.contains("line 9") && !imported.stderr.contains("line 1:"), "{}", imported.stderr);
 
     assert_eq!(server.import(&good), report(3, 0, 3, 0), "nothing new");
     let changed = json!({ "url": "https://example.com/a", "text": "Alpha seal." });

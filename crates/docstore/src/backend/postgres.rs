@@ -181,6 +181,13 @@ async fn lock_documents(connection: &mut Conn, doc_ids: &[DocId]) -> Result<()> 
     Ok(())
 }
 
+/// Keeps other transactions from changing the outbox until this one ends. A document that was enqueued and fed between the snapshot and
+/// the commit of a rebuild would be cleared from the index for good. Call it first: a transaction that holds nothing cannot deadlock.
+async fn lock_outbox(connection: &mut Conn) -> Result<()> {
+    connection.batch_execute("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE").await?;
+    Ok(())
+}
+
 #[derive(Clone)]
 pub struct Pools {
     pool: Pool<Conn>,

@@ -307,10 +307,7 @@ pub async fn list_indexable_documents(
     limit: i64,
 ) -> Result<Vec<DocId>> {
     let mut query = documents::table
-        .filter(documents::organization_id.is_not_null().eq(is_workspace(index)))
-        .filter(documents::listed)
-        .filter(documents::removed_at.is_null())
-        .filter(documents::latest_capture_id.is_not_null())
+        .filter(is_indexable!(index))
         .order(documents::doc_id)
         .limit(limit)
         .select(documents::doc_id)

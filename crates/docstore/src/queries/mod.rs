@@ -19,6 +19,18 @@ macro_rules! is_before {
     };
 }
 
+/// Returns the condition that a document belongs in an index.
+macro_rules! is_indexable {
+    ($index:expr) => {
+        documents::organization_id
+            .is_not_null()
+            .eq(is_workspace($index))
+            .and(documents::listed)
+            .and(documents::removed_at.is_null())
+            .and(documents::latest_capture_id.is_not_null())
+    };
+}
+
 pub mod accounts;
 pub mod activity;
 pub mod audit;
@@ -54,4 +66,4 @@ pub mod vectors;
 pub mod web_pages;
 pub mod webhooks;
 
-use super::{Conn, lock_documents};
+use super::{Conn, lock_documents, lock_outbox};

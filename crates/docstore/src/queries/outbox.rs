@@ -4,14 +4,15 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 
-use super::Conn;
+use super::documents::is_workspace;
 use super::embedding_queue::enqueue_jobs;
+use super::{Conn, lock_outbox};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;
 use crate::rows::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 use crate::schema::{documents, index_generations, leases, outbox};
-use crate::types::Bind;
+use crate::types::{Bind, Stored};
 
 /// Share of an organization in a listing of pending entries, for many organizations.
 const LEAST_SHARE: i64 = 16;
@@ -47,8 +48,18 @@ pub async fn enqueue_documents_of(
     enqueue(connection, index, owned, now).await
 }
 
-pub async fn enqueue_clear(connection: &mut Conn, index: IndexName, now: Timestamp) -> Result<()> {
-    enqueue(connection, index, std::iter::once((None, OutboxWork::ClearIndex)), now).await
+pub async fn enqueue_rebuild(connection: &mut Conn, index: IndexName, now: Timestamp) -> Result<usize> {
+    lock_outbox(connection).await?;
+    enqueue(connection, index, std::iter::once((None, OutboxWork::ClearIndex)), now).await?;
+    // In one statement: a million rows take a second or two, in which others wait to write.
+    let documents = documents::table.filter(is_indexable!(index)).select((
+        Bind(index).into_sql::<Stored<IndexName>>(),
+        diesel::dsl::sql::<Stored<OutboxWork>>("documents.doc_id"),
+        Bind(now).into_sql::<Stored<Timestamp>>(),
+        documents::organization_id,
+    ));
+    let columns = (outbox::index_name, outbox::doc_id, outbox::created_at, outbox::organization_id);
+    Ok(documents.insert_into(outbox::table).into_columns(columns).execute(connection).await?)
 }
 
 async fn enqueue(

@@ -4,7 +4,7 @@ use docstore::{OutboxWork, PendingOutbox};
 use model::{DocId, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, documents_in, new_organization, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
 
 on_both_backends!(
     pending_entries_are_oldest_first_per_index,
@@ -12,6 +12,7 @@ on_both_backends!(
     bounds_are_per_index,
     entry_ids_are_never_reused,
     clear_is_stored_as_nil_id,
+    rebuild_is_enqueued_whole_or_not_at_all,
     large_batch_is_enqueued_and_completed,
     long_backlog_is_shared_between_organizations,
     bounds_of_an_organization_ignore_others,
@@ -87,13 +88,39 @@ async fn entry_ids_are_never_reused(db: Database) {
 
 async fn clear_is_stored_as_nil_id(db: Database) {
     let doc_id = ids(1)[0];
-    db.enqueue_clear(IndexName::Workspace, NOW).await.unwrap();
+    assert_eq!(db.enqueue_rebuild(IndexName::Workspace, NOW).await.unwrap(), 0);
     enqueue(&db, IndexName::Workspace, vec![doc_id]).await;
     let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     let work: Vec<_> = pending.iter().map(|entry| entry.work).collect();
     assert_eq!(work, [OutboxWork::ClearIndex, OutboxWork::Document(doc_id)]);
     let nil = if db.is_sqlite() { format!("x'{}'", "0".repeat(32)) } else { format!("'{}'", Uuid::nil()) };
     assert_eq!(db.count(&format!("outbox WHERE doc_id = {nil}")).await, 1);
+}
+
+async fn rebuild_is_enqueued_whole_or_not_at_all(db: Database) {
+    let organization_id = new_organization(&db).await;
+    save(&db, organization_id, 3).await;
+    db.save_documents(vec![page("https://example.com/", "a page")], NOW).await.unwrap();
+    let removed = workspace_document(organization_id, "1.md", "a file").document.doc_id;
+    assert!(db.hide_workspace_document(organization_id, removed, NOW).await.unwrap());
+    db.execute("DELETE FROM outbox").await;
+    assert_eq!(db.enqueue_rebuild(IndexName::Workspace, NOW).await.unwrap(), 2);
+    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
+    assert_eq!(pending[0].work, OutboxWork::ClearIndex);
+    let mut expected: Vec<DocId> =
+        ["0.md", "2.md"].map(|name| workspace_document(organization_id, name, "a file").document.doc_id).to_vec();
+    let mut queued = documents_in(&pending[1..]);
+    expected.sort_unstable();
+    queued.sort_unstable();
+    assert_eq!(queued, expected);
+    assert!(pending[1..].iter().all(|entry| entry.organization_id == Some(organization_id)));
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 0);
+
+    // Interrupted after the first entry.
+    db.execute("DELETE FROM outbox").await;
+    db.execute("CREATE UNIQUE INDEX one_entry ON outbox (index_name)").await;
+    db.enqueue_rebuild(IndexName::Workspace, NOW).await.unwrap_err();
+    assert_eq!(db.count_outbox(IndexName::Workspace).await.unwrap(), 0, "the index is not cleared either");
 }
 
 async fn large_batch_is_enqueued_and_completed(db: Database) {
@@ -133,14 +160,14 @@ async fn long_backlog_is_shared_between_organizations(db: Database) {
     let PendingOutbox { entries: pending, has_more } = db.pending_outbox(IndexName::Workspace, 48).await.unwrap();
     assert!(has_more, "shares of small backlogs stay unused");
     assert_eq!((of(&pending, large), of(&pending, small), of(&pending, rebuilt)), (16, 2, 1));
-    // A rebuild lists ids only.
     let document = workspace_document(rebuilt, "0.md", "a file").document.doc_id;
     enqueue(&db, IndexName::Workspace, vec![document]).await;
-    db.enqueue_clear(IndexName::Workspace, NOW).await.unwrap();
+    db.enqueue_rebuild(IndexName::Workspace, NOW).await.unwrap();
     let pending = db.pending_outbox(IndexName::Workspace, 52).await.unwrap().entries;
-    assert_eq!((of(&pending, small), pending.last().map(|entry| entry.work)), (2, Some(OutboxWork::ClearIndex)));
+    assert!(pending.iter().any(|entry| entry.work == OutboxWork::ClearIndex), "it comes before the documents");
+    assert_eq!(of(&pending, small), 4);
     let all = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap().entries;
-    assert_eq!(of(&all, rebuilt), 2, "the owner of a queued document is known");
+    assert_eq!(of(&all, rebuilt), 3, "the owner of a queued document is known");
 }
 
 async fn bounds_of_an_organization_ignore_others(db: Database) {

@@ -71,7 +71,9 @@ async fn one_worker_reads_documents_in_turn() {
     let read = pool.extract(&one(), request(FileKind::Pdf), Input::Bytes(pdf(&["Words on a page"]).into())).await;
     assert!(read.expect("a reading").markdown.contains("Words on a page"));
     pool.shutdown().await;
-    assert_eq!(reason(&pool, text("too late")).await, ExtractErrorKind::Crashed);
+    let (request, input) = text("too late");
+    let refused = pool.extract(&one(), request, input).await;
+    assert!(matches!(refused, Err(WorkError::Unavailable(_))), "{refused:?}");
 }
 
 #[tokio::test]
@@ -85,6 +87,7 @@ async fn files_are_streamed() {
     assert_eq!(read.markdown.len(), content.len());
     std::fs::remove_file(&path).expect("removed");
     let error = pool.extract(&one(), request(FileKind::Txt), Input::File(path)).await.expect_err("no file");
+    assert!(matches!(error, WorkError::Unavailable(_)), "it says nothing about the document: {error}");
     assert!(error.to_string().contains("cannot be read"), "{error}");
     let (request, input) = text("and on");
     assert!(pool.extract(&one(), request, input).await.is_ok());
@@ -158,8 +161,15 @@ async fn cause_of_a_workers_death_is_reported() {
     ] {
         assert_eq!(reason(&pool_of(script), text("x")).await, expected, "{script}");
     }
+}
+
+/// The system may refuse to start a process: that says nothing about the document.
+#[tokio::test]
+async fn missing_worker_is_no_failure_of_the_document() {
     let nowhere = WorkerPool::new(WorkerOptions { program: "/nonexistent/worker".into(), ..options() });
-    assert_eq!(reason(&nowhere, text("x")).await, ExtractErrorKind::Crashed);
+    let (request, input) = text("x");
+    let outcome = nowhere.extract(&one(), request, input).await;
+    assert!(matches!(outcome, Err(WorkError::Unavailable(_))), "{outcome:?}");
 }
 
 /// The pool's memory stays bounded and every answer is validated.

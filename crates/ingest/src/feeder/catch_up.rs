@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::IndexName;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{FeedError, Feeder};
 
@@ -11,8 +12,9 @@ use super::{FeedError, Feeder};
 const RETRY: Duration = Duration::from_millis(500);
 
 impl Feeder {
-    /// Returns once every outbox entry up to `newest` has reached the index: by this process, or by another one while that
-    /// holds the lease. `progress` is called with the number of entries left, repeatedly.
+    /// Returns true once every outbox entry up to `newest` has reached the index: by this process, or by another one while that
+    /// holds the lease. Returns false if it has to leave the rest to others because of `stop`. `progress` is called with the
+    /// number of entries left, repeatedly.
     ///
     /// # Errors
     /// `Timeout` if the other process makes no progress for `patience`; failures of this process.
@@ -21,31 +23,41 @@ impl Feeder {
         index: IndexName,
         newest: i64,
         patience: Duration,
+        stop: &CancellationToken,
         mut progress: impl FnMut(i64),
-    ) -> Result<(), FeedError> {
+    ) -> Result<bool, FeedError> {
         let mut last = (None, Instant::now());
         loop {
             self.restore().await?;
-            match self.drain_with_progress(index, &mut progress).await {
+            match self.drain_with_progress(index, stop, &mut progress).await {
                 // Another process has taken over.
                 Ok(()) | Err(FeedError::LeaseLost(_)) => {}
                 Err(error) => return Err(error),
             }
             let oldest = match self.store.outbox_bounds(index).await? {
                 Some((oldest, _)) if oldest <= newest => oldest,
-                Some(_) | None => return Ok(()),
+                Some(_) | None => return Ok(true),
             };
+            if stop.is_cancelled() {
+                return Ok(false);
+            }
             if last.0 != Some(oldest) {
                 last = (Some(oldest), Instant::now());
             } else if last.1.elapsed() > patience {
                 return Err(FeedError::Timeout(patience));
             }
-            tokio::time::sleep(RETRY).await;
+            stop.run_until_cancelled(tokio::time::sleep(RETRY)).await;
         }
     }
 
-    async fn drain_with_progress(&self, index: IndexName, progress: &mut impl FnMut(i64)) -> Result<(), FeedError> {
-        let draining = self.drain(index);
+    async fn drain_with_progress(
+        &self,
+        index: IndexName,
+        stop: &CancellationToken,
+        progress: &mut impl FnMut(i64),
+    ) -> Result<(), FeedError> {
+        let indexes = [index];
+        let draining = self.drain_in_turn(&indexes, stop);
         tokio::pin!(draining);
         loop {
             tokio::select! {

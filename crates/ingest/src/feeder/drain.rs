@@ -30,7 +30,12 @@ impl Feeder {
         self.drain_in_turn(&[index], &CancellationToken::new()).await
     }
 
-    async fn drain_in_turn(&self, indexes: &[IndexName], stop: &CancellationToken) -> Result<usize, FeedError> {
+    /// Drains these indexes until `stop`, which lets the batch in progress end.
+    pub(super) async fn drain_in_turn(
+        &self,
+        indexes: &[IndexName],
+        stop: &CancellationToken,
+    ) -> Result<usize, FeedError> {
         let mut turns = VecDeque::from(indexes.to_vec());
         let mut drained = 0;
         let mut next = self.read_next(&mut turns, None).await?;

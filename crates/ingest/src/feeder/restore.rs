@@ -3,7 +3,6 @@
 use model::IndexName;
 
 use super::{FeedError, Feeder};
-use crate::rebuild;
 
 impl Feeder {
     /// Queues a rebuild of all indexes that are new, lost, damaged, of another version, or of another time than the database.
@@ -38,7 +37,7 @@ impl Feeder {
     }
 
     async fn queue_all(&self, index: IndexName, reason: &str) -> Result<(), FeedError> {
-        let documents = rebuild::queue_all(&self.store, index, self.clock.as_ref(), |_| {}).await?;
+        let documents = self.store.enqueue_rebuild(index, self.clock.now()).await?;
         // A new index for a new database is not worth a warning.
         if documents > 0 {
             tracing::warn!(index = index.as_str(), documents, reason, "rebuilding the index from the database");

@@ -162,7 +162,9 @@ impl AdmittedRead {
             Err(WorkError::Document(error)) => Err(failed(&self.url, &error.to_string(), error.kind.into())),
             // Too many pages wait, or other work had the cores: the page is not remembered as unreadable.
             Err(WorkError::Overloaded { retry_after }) => Err(PageError::Overloaded { retry_after }.into()),
-            Err(WorkError::Postponed) => Err(PageError::Overloaded { retry_after: RETRY_AFTER }.into()),
+            Err(WorkError::Postponed | WorkError::Unavailable(_)) => {
+                Err(PageError::Overloaded { retry_after: RETRY_AFTER }.into())
+            }
         }
     }
 }

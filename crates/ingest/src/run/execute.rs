@@ -275,8 +275,8 @@ fn is_transient(error: &RunError) -> bool {
         RunError::Store(error) => {
             matches!(error, StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
         }
-        // The disk may be freed.
-        RunError::TempFile(error) => error.kind() == std::io::ErrorKind::StorageFull,
+        // The disk may be freed, and the system may have processes again.
+        RunError::DiskFull(_) | RunError::Extraction(_) => true,
         RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::Panicked => false,
     }
 }

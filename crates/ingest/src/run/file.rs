@@ -1,5 +1,7 @@
 //! Processing of one file: fetch, extract, prepare.
 
+use std::error::Error;
+use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +44,7 @@ impl FileProcessor {
     /// Processes one file. An unreadable file is a result, not an error, and so is one that causes a panic.
     ///
     /// # Errors
-    /// Failures of storage or of the temporary directory.
+    /// Failures of storage or of the temporary directory; no extraction worker.
     pub async fn process(&self, planned: PlannedFile) -> Result<Processed, RunError> {
         let permit = self.runner.shares.bytes(self.organization_id, planned.object.size).await;
         self.process_in(Lane::Runs, &planned, permit).await
@@ -110,6 +112,7 @@ impl FileProcessor {
             // The second attempt.
             Err(WorkError::Overloaded { .. }) if lane == Lane::PostponedRuns => Some(self.starved(&planned)),
             Err(WorkError::Postponed | WorkError::Overloaded { .. }) => None,
+            Err(error @ WorkError::Unavailable(_)) => return Err(RunError::Extraction(error)),
         })
     }
 
@@ -144,7 +147,8 @@ impl FileProcessor {
             let fetched = self.runner.blobs.get(key, self.runner.options.max_object_bytes).await?;
             return Ok(fetched.map(|(meta, bytes)| (meta, Input::Bytes(bytes))));
         }
-        let meta = self.runner.blobs.get_to_file(key, temp_path, self.runner.options.max_object_bytes).await?;
+        let fetched = self.runner.blobs.get_to_file(key, temp_path, self.runner.options.max_object_bytes).await;
+        let meta = fetched.map_err(download_failed)?;
         Ok(meta.map(|meta| (meta, Input::File(temp_path.to_owned()))))
     }
 
@@ -246,6 +250,15 @@ impl FileProcessor {
             counts,
         }
     }
+}
+
+/// Tells a full disk of this machine from a failure of storage.
+fn download_failed(error: BlobError) -> RunError {
+    let is_full = |cause: &(dyn Error + 'static)| {
+        let cause = cause.downcast_ref().map(io::Error::kind);
+        matches!(cause, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    };
+    if error_causes::causes(&error).any(is_full) { RunError::DiskFull(error) } else { error.into() }
 }
 
 /// Makes a failure one that says nothing about the file.

@@ -21,7 +21,7 @@ use std::time::Duration;
 use admission::Compute;
 use blobs::BlobStore;
 use docstore::{Docstore, IndexRun, StoreError};
-use extract_worker::Extractor;
+use extract_worker::{Extractor, WorkError};
 use futures_util::FutureExt;
 use model::{Clock, FileOutcome, SyncId, Timestamp};
 use tokio::sync::Notify;
@@ -75,8 +75,10 @@ pub(crate) enum RunError {
     Store(#[from] StoreError),
     #[error("the search index did not accept the documents")]
     Index(#[from] FeedError),
-    #[error("writing a temporary file failed")]
-    TempFile(#[from] std::io::Error),
+    #[error(transparent)]
+    Extraction(WorkError),
+    #[error("the disk is full")]
+    DiskFull(#[source] blobs::BlobError),
     #[error("internal error")]
     Panicked,
 }

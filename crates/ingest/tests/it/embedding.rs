@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use docstore::NewDocument;
 use engine::{Filters, SearchEngine, SemanticRequest};
+use ingest::EmbeddingWorker;
 use ingest::embed::{self, EmbedError, Filler, MAX_PASSAGES};
 use ingest::prepare::{self, Content, Extent, Source};
-use ingest::{EmbeddingWorker, rebuild};
 use model::{Clock, Collection, DocId, IndexName};
 use models::ModelError;
 use models::embedding::{Embedder, TextKind};
@@ -131,7 +131,7 @@ async fn each_text_of_an_owner_is_embedded_once() {
     assert_eq!(embedded(&model), 3, "one passage has changed");
     // Fed once more, and an unchanged document that is stored again.
     save(&world, "a.md", &sections(&["walrus", "oyster"])).await;
-    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
+    world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap();
     settle(&world, &worker).await;
     assert_eq!(embedded(&model), 3);
 
@@ -375,7 +375,7 @@ async fn index_is_rebuilt_without_the_model() {
     assert_eq!(before.len(), 20);
     model.fail();
     let calls = model.calls();
-    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
+    world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap();
     world.feeder.drain_all().await.unwrap();
     assert_eq!(near(&world, &model, "walrus called 7").await, before);
     assert_eq!((model.calls(), world.store.count_embedding_jobs().await.unwrap()), (calls, 0));

@@ -1,6 +1,7 @@
 //! In-memory store and engine with injected faults.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,6 +24,8 @@ pub struct FaultyStore {
     pub inner: MemoryStore,
     /// Number of upcoming calls that fail as unavailable.
     pub outages: AtomicU32,
+    /// Number of upcoming downloads to files that find the disk full.
+    pub full_disk: AtomicU32,
     /// Keys deleted as soon as they are fetched.
     pub vanishing: Mutex<HashSet<String>>,
     /// Keys whose content is damaged.
@@ -33,12 +36,16 @@ pub struct FaultyStore {
 
 impl FaultyStore {
     fn check(&self) -> Result<(), BlobError> {
-        let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        match left {
-            Ok(_) => Err(BlobError::new(BlobErrorKind::Unavailable, "injected outage")),
-            Err(_) => Ok(()),
+        match count_down(&self.outages) {
+            true => Err(BlobError::new(BlobErrorKind::Unavailable, "injected outage")),
+            false => Ok(()),
         }
     }
+}
+
+/// Takes one of the faults that are left. Returns false if there is none.
+fn count_down(faults: &AtomicU32) -> bool {
+    faults.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
 }
 
 #[async_trait]
@@ -60,6 +67,10 @@ impl BlobStore for FaultyStore {
 
     async fn get_to_file(&self, key: &str, path: &Path, max_bytes: u64) -> Result<Option<ObjectMeta>, BlobError> {
         self.check()?;
+        if count_down(&self.full_disk) {
+            let full = io::Error::from(io::ErrorKind::StorageFull);
+            return Err(BlobError::new(BlobErrorKind::Failed, "cannot write the file").with_source(full));
+        }
         self.inner.get_to_file(key, path, max_bytes).await
     }
 
@@ -167,8 +178,7 @@ impl SearchEngine for FaultyEngine {
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), EngineError> {
         Gate::pass(&self.applying).await;
         self.batches.fetch_add(1, Ordering::SeqCst);
-        let left = self.outages.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        if left.is_ok() {
+        if count_down(&self.outages) {
             return Err(EngineError::new(EngineErrorKind::Unavailable, "injected outage"));
         }
         let rejected = self.rejected.lock().unwrap().clone();

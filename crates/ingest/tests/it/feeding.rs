@@ -8,7 +8,7 @@ use blobs::BlobStore;
 use docstore::{Docstore, Location};
 use engine::{Change, IndexDocument, SearchEngine};
 use ingest::feeder::FeedError;
-use ingest::{Feeder, Ownership, rebuild};
+use ingest::{Feeder, Ownership};
 use model::{Clock, Collection, DocId, IndexName, RunMode, RunState};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -33,7 +33,7 @@ async fn index_is_rebuilt_from_the_docstore() {
     let before = world.found("walrus number 7").await;
     world.engine.clear(IndexName::Workspace).await.unwrap();
     assert!(world.found("walrus").await.is_empty());
-    assert_eq!(rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap(), 20);
+    assert_eq!(world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap(), 20);
     world.feeder.drain(IndexName::Workspace).await.unwrap();
     assert_eq!(world.found("walrus number 7").await, before);
 }
@@ -47,7 +47,7 @@ async fn rebuild_removes_documents_that_the_docstore_lacks() {
     };
     world.engine.apply(IndexName::Workspace, vec![Change::Put(Box::new(stray))]).await.unwrap();
     assert_eq!(world.found("walrus").await.len(), 3);
-    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
+    world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap();
     world.feeder.drain(IndexName::Workspace).await.unwrap();
     assert_eq!(world.found("walrus").await.len(), 2);
 }
@@ -138,7 +138,7 @@ fn leased(world: &World) -> Arc<Feeder> {
 }
 
 async fn queue_everything(world: &World) -> i64 {
-    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
+    world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap();
     world.store.outbox_bounds(IndexName::Workspace).await.unwrap().unwrap().1
 }
 
@@ -171,16 +171,32 @@ async fn catching_up_takes_over_the_lease_of_a_dead_process() {
     assert!(world.store.acquire_lease(lease, "dead".to_owned(), now, now + Duration::from_secs(15)).await.unwrap());
 
     let command = leased(&world);
-    let refused = command.catch_up(IndexName::Workspace, newest, Duration::ZERO, |_| {}).await;
+    let stop = CancellationToken::new();
+    let refused = command.catch_up(IndexName::Workspace, newest, Duration::ZERO, &stop, |_| {}).await;
     assert!(matches!(refused, Err(ingest::feeder::FeedError::Timeout(_))), "{refused:?}");
     let catching_up = tokio::spawn({
         let command = Arc::clone(&command);
-        async move { command.catch_up(IndexName::Workspace, newest, Duration::from_secs(600), |_| {}).await }
+        async move { command.catch_up(IndexName::Workspace, newest, Duration::from_secs(600), &stop, |_| {}).await }
     });
     world.clock.set(now + Duration::from_secs(16));
-    catching_up.await.unwrap().unwrap();
+    assert!(catching_up.await.unwrap().unwrap());
     assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
     assert_eq!(world.found("walrus").await.len(), 3);
+}
+
+/// The process that asked for the stop feeds the rest.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn catching_up_can_be_left_to_another_process() {
+    let world = indexed_world(3).await;
+    let newest = queue_everything(&world).await;
+    let stop = CancellationToken::new();
+    stop.cancel();
+    let patience = Duration::from_secs(600);
+    assert!(!world.feeder.catch_up(IndexName::Workspace, newest, patience, &stop, |_| {}).await.unwrap());
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 4);
+    let goes_on = CancellationToken::new();
+    assert!(world.feeder.catch_up(IndexName::Workspace, newest, patience, &goes_on, |_| {}).await.unwrap());
+    assert!(world.feeder.catch_up(IndexName::Workspace, newest, patience, &stop, |_| {}).await.unwrap(), "it is done");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

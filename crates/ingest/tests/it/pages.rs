@@ -106,6 +106,9 @@ async fn refusal_is_no_failure_of_the_page() {
         matches!(refused, Err(PageError::Overloaded { retry_after: after }) if after == retry_after),
         "{refused:?}"
     );
+    extractor.refusals.lock().unwrap().push_back(WorkError::Unavailable("Text file busy (os error 26)".to_owned()));
+    let refused = reader.read(page.clone()).await;
+    assert!(matches!(refused, Err(PageError::Overloaded { .. })), "{refused:?}");
     reader.read(page.clone()).await.unwrap();
 
     // A failure of the document is remembered.

@@ -244,6 +244,38 @@ async fn damaged_object_keeps_its_text_and_is_retried() {
     worker.stop().await;
 }
 
+/// The system may refuse to start a process for a while, also during the second attempt of a postponed file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn run_waits_for_an_extraction_worker() {
+    let mut world = World::new().await;
+    let (extractor, _begun, _ended) = SlowExtractor::new();
+    let extractor = Arc::new(extractor);
+    world.extractor = Arc::clone(&extractor) as _;
+    world.upload("a.txt", "alpha walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let missing = || WorkError::Unavailable("Resource temporarily unavailable (os error 11)".to_owned());
+    extractor.refusals.lock().unwrap().extend([missing(), WorkError::Postponed, missing()]);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!((run.state, run.stats()), (RunState::Completed, stats(1, 1, 1, 12)));
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
+    worker.stop().await;
+}
+
+/// Large files are downloaded to the disk, which may be full for a while.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn run_waits_for_room_on_the_disk() {
+    let world = World::new().await;
+    let text = "The walrus and the carpenter.\n\n".repeat(40_000);
+    world.upload("large.txt", &text).await;
+    world.blobs.full_disk.store(2, Ordering::SeqCst);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!((run.state, run.error), (RunState::Completed, None));
+    assert_eq!(world.blobs.full_disk.load(Ordering::SeqCst), 0);
+    assert_eq!(world.found("walrus").await, [world.doc_id("large.txt")]);
+    worker.stop().await;
+}
+
 /// A lack of cores says nothing about the file: its text stays, and the next run tries again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn starved_file_keeps_its_text_and_is_retried() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use docstore::{NewDocument, StoredTermVector};
-use ingest::{rebuild, terms};
+use ingest::terms;
 use model::{Clock, Collection, DocId, IndexName};
 use retrieval_core::url;
 
@@ -53,7 +53,7 @@ async fn each_state_of_a_document_is_analysed_once() {
     let mark = |row: &StoredTermVector| StoredTermVector { terms: first[149].terms.clone(), ..row.clone() };
     let marked: Vec<StoredTermVector> = first.iter().map(mark).collect();
     world.store.store_term_vectors(marked.clone()).await.unwrap();
-    rebuild::queue_all(&world.store, IndexName::Workspace, &*world.clock, |_| {}).await.unwrap();
+    world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap();
     world.feeder.drain_all().await.unwrap();
     assert_eq!(stored(&world, &doc_ids).await, marked);
 

@@ -99,6 +99,7 @@ fn environment_values_have_the_type_of_their_key() {
             ("RETRIEVAL__STORAGE__PATH_STYLE", "false"),
             ("RETRIEVAL__RATE_LIMIT__DEFAULT_RPS", "7"),
             ("RETRIEVAL__FETCH__ALLOW_NETWORKS", "10.0.0.0/8, fd00::/8"),
+            ("RETRIEVAL__FETCH__ALLOW_PORTS", "81, 82"),
             ("RETRIEVAL__AUTH__OAUTH__ORGANIZATION_CLAIM", "true"),
             ("RETRIEVAL__TELEMETRY__SAMPLE_RATIO", "0.25"),
         ],
@@ -109,6 +110,14 @@ fn environment_values_have_the_type_of_their_key() {
     assert!(!settings.storage.path_style);
     assert_eq!(settings.rate_limit.default_rps, 7);
     assert_eq!(settings.fetch.allow_networks.len(), 2);
+    assert_eq!(settings.fetch.allow_ports, [81, 82]);
+    for port in ["70000", "-1", "http"] {
+        let message = load_error("", &[("RETRIEVAL__FETCH__ALLOW_PORTS", port)]);
+        assert!(
+            message.contains("fetch.allow_ports") && message.contains(&format!("`{port}` is not a port")),
+            "{message}"
+        );
+    }
     assert_eq!(settings.auth.oauth.organization_claim, "true");
 }
 
@@ -453,7 +462,9 @@ fn effective_settings_load_again_and_contain_no_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     let text = "data_dir = \"a \\\"b\\\\c\"\n[index]\napi_key = \"hunter2\"\n[fetch]\nallow_ports = [81, 82]\n\
-                [database]\nurl = \"postgres://u:hunter2@h/d\"\n[rerank]\nurl = \"https://u:hunter2@h/rerank\"\n";
+                [database]\nurl = \"postgres://u:hunter2@h/d\"\n[rerank]\nurl = \"https://u:hunter2@h/rerank\"\n\
+                [web.searxng]\nurl = \"https://hunter2@h/\"\n\
+                [web.http]\nurl = \"https://h/?key=hunter2\"\nbody = '{\"key\": \"hunter2\"}'\n";
     std::fs::write(&path, text).unwrap();
     let effective = Settings::effective_toml(Some(&path), environment(&[("RETRIEVAL__SERVER__WORKERS", "3")])).unwrap();
     assert!(!effective.contains("hunter2"), "{effective}");

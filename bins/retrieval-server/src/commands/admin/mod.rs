@@ -6,11 +6,10 @@ use anyhow::{Context, bail};
 use app::accounts::{self, NewKey};
 use app::usage::key_state;
 use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport};
-use ingest::clock::{from_date_time, to_date_time};
+use ingest::clock::from_date_time;
 use model::{Clock, FileOutcome, OrganizationId, Scope, SyncId, SystemClock, Timestamp};
 use serde_json::{Value, json};
 use settings::Settings;
-use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run};
@@ -125,7 +124,7 @@ async fn print_ledger(store: &Docstore, organization_id: OrganizationId) -> anyh
                 "search_id": entry.search_id.map(|id| id.0),
                 "research_id": entry.research_id.map(|id| id.0),
                 "identity": entry.identity,
-                "created_at": time(Some(entry.created_at)),
+                "created_at": output::time(entry.created_at),
             })
         },
     )
@@ -146,7 +145,7 @@ async fn print_audit_log(store: &Docstore, audit: Audit) -> anyhow::Result<()> {
         |entry| {
             json!({
                 "audit_id": entry.id.0,
-                "created_at": time(Some(entry.created_at)),
+                "created_at": output::time(entry.created_at),
                 "actor": entry.actor,
                 "action": entry.action.as_str(),
                 "organization_id": entry.organization_id.map(|id| id.0),
@@ -168,7 +167,7 @@ async fn export_feedback(store: &Docstore) -> anyhow::Result<()> {
                 "organization_id": event.organization_id.0,
                 "session_id": event.session_id.0,
                 "event_type": event.event_type.as_str(),
-                "created_at": time(Some(event.created_at)),
+                "created_at": output::time(event.created_at),
                 "query": event.query.as_ref().or(search.as_ref().map(|search| &search.query)),
                 "search_id": event.search_id.map(|id| id.0),
                 "ranked_list": search.as_ref().map(|search| search.results.iter().map(|doc_id| doc_id.0).collect::<Vec<Uuid>>()),
@@ -205,13 +204,9 @@ fn key_json(key: &ApiKey, now: Timestamp) -> Value {
         "scopes": key.scopes.iter().copied().map(Scope::as_str).collect::<Vec<_>>(),
         "limit_rps": key.limit_rps,
         "status": key_state(key, now).as_str(),
-        "created_at": time(Some(key.created_at)),
-        "expires_at": time(key.expires_at),
-        "revoked_at": time(key.revoked_at),
-        "last_used_at": time(key.last_used_at),
+        "created_at": output::time(key.created_at),
+        "expires_at": output::time(key.expires_at),
+        "revoked_at": output::time(key.revoked_at),
+        "last_used_at": output::time(key.last_used_at),
     })
-}
-
-pub(super) fn time(at: Option<Timestamp>) -> Option<String> {
-    at.and_then(|at| to_date_time(at).format(&Rfc3339).ok())
 }

@@ -10,10 +10,8 @@ use model::{Clock, IndexName, OrganizationId, SystemClock};
 use serde_json::{Value, json};
 use settings::Settings;
 
-use super::time;
 use crate::commands::catch_up::catch_up;
-use crate::compose::{self, EmbeddedStorage};
-use crate::{actor, data_folder, database_use, logging, output};
+use crate::{actor, compose, data_folder, database_use, logging, output};
 
 /// Returns the line of an organization, with its size and quotas.
 fn line(size: &OrganizationSize, settings: &Settings) -> Value {
@@ -22,9 +20,9 @@ fn line(size: &OrganizationSize, settings: &Settings) -> Value {
         "organization_id": organization.id.0,
         "name": organization.name,
         "billed": organization.billed,
-        "created_at": time(Some(organization.created_at)),
+        "created_at": output::time(organization.created_at),
         "state": state(organization),
-        "deleted_at": time(organization.deleted_at),
+        "deleted_at": output::time(organization.deleted_at),
         "files": totals.files,
         "max_files": settings.files.max_per_organization,
         "bytes": totals.bytes,
@@ -137,9 +135,9 @@ async fn remove_here(settings: &Settings, store: &Docstore, organization_id: Org
     if database_use::is_used(&database)? {
         return Ok(false);
     }
-    let (blobs, embedded) = compose::storage(settings, &compose::free_space(settings)).await?;
+    let (blobs, embedded) = compose::private_storage(settings, &compose::free_space(settings)).await?;
     let stop = tokio_util::sync::CancellationToken::new();
-    let serving = embedded.map(|EmbeddedStorage { server, internal, public: _ }| {
+    let serving = embedded.map(|(server, internal)| {
         let stop = stop.clone();
         tokio::spawn(server.serve(internal, compose::internal_connections(), async move { stop.cancelled().await }))
     });

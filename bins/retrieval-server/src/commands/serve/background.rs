@@ -1,10 +1,12 @@
 //! Background work of an instance: indexing, webhooks, crawls, research.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use blobs::BlobStore;
 use docstore::Docstore;
-use extract_worker::WorkerPool;
+use extract_worker::{Extractor, WorkerPool};
+use ingest::pages::IsFull;
 use ingest::{EmbeddingWorker, Ownership, Runner, Scripted, Supervisor};
 use models::embedding::Embedder;
 use research::Research;
@@ -24,6 +26,8 @@ pub struct Shared<'a> {
     pub extractor: &'a Arc<WorkerPool>,
     /// Reader of pages that need a browser.
     pub scripted: Scripted,
+    /// Guard of the disk.
+    pub is_full: IsFull,
 }
 
 /// Starts tasks that run until `stop`.
@@ -34,14 +38,26 @@ pub struct Background<'a> {
 }
 
 impl Background<'_> {
-    /// Feeds the index and executes indexing runs.
-    pub async fn index(&mut self, shared: &Shared<'_>, index: &Index) -> anyhow::Result<Arc<Runner>> {
+    /// Feeds the index and executes indexing runs, which write large files to `temp_dir`.
+    pub async fn index(
+        &mut self,
+        shared: &Shared<'_>,
+        index: &Index,
+        temp_dir: PathBuf,
+    ) -> anyhow::Result<Arc<Runner>> {
         take_over_runs(shared.store, index).await?;
         if index.ownership == Ownership::Exclusive {
             // Requeues lost or damaged parts of the embedded index before the first search.
             index.feeder.restore().await?;
         }
-        let runner = compose::runner(shared.settings, shared.store, shared.blobs, shared.extractor, &index.feeder)?;
+        let options = compose::runner_options(shared.settings, shared.store, Arc::clone(&shared.is_full), temp_dir);
+        let runner = Arc::new(Runner::new(
+            shared.store.clone(),
+            Arc::clone(shared.blobs),
+            Arc::clone(shared.extractor) as Arc<dyn Extractor>,
+            Arc::clone(&index.feeder),
+            options,
+        ));
         let (feeder, working) = (Arc::clone(&index.feeder), Arc::clone(&runner));
         self.spawn("feeder", move |stop| {
             let feeder = Arc::clone(&feeder);
@@ -67,8 +83,8 @@ impl Background<'_> {
     }
 
     pub async fn crawl(&mut self, shared: &Shared<'_>) -> anyhow::Result<()> {
-        let crawler =
-            crawls::crawler(shared.settings, shared.store, shared.extractor, shared.scripted.clone(), None).await?;
+        let Shared { settings, store, extractor, scripted, is_full, .. } = shared;
+        let crawler = crawls::crawler(settings, store, extractor, scripted.clone(), Arc::clone(is_full), None).await?;
         self.spawn("crawler", move |stop| Arc::clone(&crawler).work(stop));
         Ok(())
     }

@@ -3,18 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use blobs::{BlobError, BlobErrorKind, BlobStore};
 use docstore::{Docstore, StoreError};
 use settings::Settings;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::compose;
+use crate::compose::{self, Index, OpenedIndex};
 use crate::database_use::DatabaseUse;
+use crate::index_use::{self, IndexClaim};
 
 /// Time that a start waits for the database: services that start together are not ready at the same time.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(60);
+/// Time that a start waits for a command to give way: it looks every second, and ends its batch.
+const INDEX_PATIENCE: Duration = Duration::from_secs(60);
 /// Time that a start waits for object storage. Its own attempts take longer.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_secs(1);
@@ -31,6 +34,28 @@ pub async fn database(settings: &Settings) -> anyhow::Result<(Docstore, Option<D
                 tracing::warn!("waiting for the database: {error:#}");
             }
             outcome => return outcome,
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// Opens the index, and waits for a command that has opened an embedded one. `None` if search is disabled.
+///
+/// # Errors
+/// Another server uses an embedded index; the command does not give way.
+pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<(Option<Index>, Option<IndexClaim>)> {
+    let claim = index_use::claim(settings).await?;
+    let deadline = Instant::now() + INDEX_PATIENCE;
+    loop {
+        match compose::index(settings, store).await? {
+            OpenedIndex::Open(index) => return Ok((Some(index), claim)),
+            OpenedIndex::Disabled => return Ok((None, claim)),
+            OpenedIndex::OwnedElsewhere if Instant::now() < deadline => {
+                tracing::warn!("waiting for the command that feeds the index");
+            }
+            OpenedIndex::OwnedElsewhere => {
+                bail!("another server or command uses the data folder `{}`", settings.data_dir.display());
+            }
         }
         tokio::time::sleep(RETRY).await;
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
@@ -25,10 +25,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::compose::{self, EmbeddedStorage, OpenedIndex};
+use crate::compose::{self, EmbeddedStorage};
 use crate::readiness::Readiness;
 use crate::rendering::Browser;
 use crate::role::Role;
+use crate::temp_folder::TempFolder;
 use crate::{actor, banner, certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
 use background::{Background, Shared};
 
@@ -68,12 +69,9 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     if let Some(note) = creation {
         tracing::info!("{note}");
     }
-    let index = match compose::index(&settings, &store).await? {
-        OpenedIndex::Open(index) => Some(index),
-        OpenedIndex::Disabled => None,
-        OpenedIndex::OwnedElsewhere => {
-            bail!("another server uses the data folder `{}`", settings.data_dir.display())
-        }
+    let (index, _index_claim) = tokio::select! {
+        opened = dependencies::index(&settings, &store) => opened?,
+        () = signals.received() => return Ok(()),
     };
     let free_space = compose::free_space(&settings);
     let (blobs, embedded_storage) = compose::storage(&settings, &free_space).await?;
@@ -89,13 +87,21 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     }
     dependencies::storage(&blobs, &stop).await?;
     let webhooks = compose::webhook_sender(&settings)?;
-    let mut runner = None;
+    let (mut runner, mut temp_folder) = (None, None);
     if role.works() {
-        let scripted = browser.scripted();
-        let shared = Shared { settings: &settings, store: &store, blobs: &blobs, extractor: &extractor, scripted };
+        let shared = Shared {
+            settings: &settings,
+            store: &store,
+            blobs: &blobs,
+            extractor: &extractor,
+            scripted: browser.scripted(),
+            is_full: compose::is_full(&free_space),
+        };
         let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
         if let Some(index) = &index {
-            runner = Some(background.index(&shared, index).await?);
+            compose::data_dir(&settings)?;
+            let temp_dir = temp_folder.insert(TempFolder::create(&settings.data_dir)?).path();
+            runner = Some(background.index(&shared, index, temp_dir).await?);
             background.embed(&shared, embedder.as_ref()).await?;
         }
         background.deliver_webhooks(&shared, &webhooks);
@@ -114,7 +120,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
         engine: index.as_ref().map(|index| Arc::clone(&index.engine)),
         feeder: index.as_ref().map(|index| Arc::clone(&index.feeder)),
         runner,
-        pages: compose::pages(&settings, &store, &extractor, browser.scripted())?,
+        pages: compose::pages(&settings, &store, &extractor, browser.scripted(), compose::is_full(&free_space))?,
         second_stage: compose::second_stage(&settings)?,
         embedder: embedder.clone(),
         web: compose::web_sources(&settings)?,
@@ -166,6 +172,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     extractor.shutdown().await;
     browser.shutdown().await;
     app.close().await;
+    drop(temp_folder);
     // Last, since everything before it is part of traces.
     if let Some(traces) = traces {
         traces.stop().await;

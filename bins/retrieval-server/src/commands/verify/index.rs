@@ -8,6 +8,7 @@ use settings::{IndexBackend, Settings};
 
 use super::Report;
 use crate::compose::{self, OpenedIndex};
+use crate::index_use;
 
 /// Documents counted per query.
 const PAGE: i64 = 10_000;
@@ -19,7 +20,7 @@ pub async fn check(settings: &Settings, store: &Docstore, report: &mut Report) -
     if is_new {
         return Ok("not built yet".into());
     }
-    let opened = match compose::index(settings, store).await? {
+    let opened = match index_use::open(settings, store).await? {
         OpenedIndex::Open(opened) => opened,
         OpenedIndex::Disabled => return Ok("disabled".into()),
         OpenedIndex::OwnedElsewhere => return Ok("not checked: a running server owns them".into()),

@@ -49,9 +49,10 @@ pub async fn list(settings: &Settings, json: bool) -> anyhow::Result<()> {
     let crawls = reports::list(&store).await?;
     if !json && stdout().is_terminal() {
         let _ = stdout().write_all(table(&crawls).as_bytes());
-        return Ok(());
+    } else {
+        crawls.iter().for_each(|crawl| output::json(&report::line(crawl)));
     }
-    crawls.iter().for_each(|crawl| output::json(&report::line(crawl)));
+    output::note(&data_folder::described(settings));
     Ok(())
 }
 
@@ -68,6 +69,7 @@ pub async fn show(name: &str, settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
     let (crawl, outcomes) = reports::show(&store, name).await.map_err(with_help)?;
     output::json(&report::with_outcomes(&crawl, &outcomes));
+    output::note(&data_folder::described(settings));
     Ok(())
 }
 

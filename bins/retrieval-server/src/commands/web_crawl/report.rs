@@ -1,10 +1,9 @@
 //! Reports of crawls as JSON.
 
 use app::web_index::report::{CrawlView, Outcomes, Reason, total};
-use ingest::clock::to_date_time;
-use model::Timestamp;
 use serde_json::{Map, Value, json};
-use time::format_description::well_known::Rfc3339;
+
+use crate::output;
 
 /// Returns the line of a crawl.
 pub fn line(view: &CrawlView) -> Value {
@@ -17,9 +16,9 @@ pub fn line(view: &CrawlView) -> Value {
         "queued": crawl.queued,
         "urls": crawl.urls,
         "limit": crawl.page_limit,
-        "created_at": time(Some(crawl.created_at)),
-        "started_at": time(Some(crawl.started_at)),
-        "finished_at": time(crawl.finished_at),
+        "created_at": output::time(crawl.created_at),
+        "started_at": output::time(crawl.started_at),
+        "finished_at": output::time(crawl.finished_at),
         "settings": plan,
     })
 }
@@ -51,8 +50,4 @@ pub fn failures(outcomes: &Outcomes) -> String {
     found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     let shown: Vec<String> = found.iter().take(4).map(|reason| format!("{} {}", reason.name, reason.count)).collect();
     if shown.is_empty() { "no failures".to_owned() } else { shown.join(", ") }
-}
-
-fn time(at: Option<Timestamp>) -> Option<String> {
-    to_date_time(at?).format(&Rfc3339).ok()
 }

@@ -1,7 +1,6 @@
 //! `web crawl --wait`: works on the crawl, beside servers that do so, until its pages are searchable.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -16,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::report;
 use crate::commands::catch_up::catch_up;
-use crate::compose::{self, OpenedIndex};
+use crate::commands::feeding;
+use crate::compose;
 use crate::rendering::Browser;
 use crate::{crawls, output, sandbox};
 
@@ -28,17 +28,16 @@ const LINE: Duration = Duration::from_secs(5);
 pub async fn run(store: &Docstore, crawl: &Crawl, settings: &Settings) -> anyhow::Result<()> {
     let extractor = sandbox::workers(settings).await?.pool;
     let browser = Browser::start(settings).await?;
-    let crawler = crawls::crawler(settings, store, &extractor, browser.scripted(), Some(crawl.crawl_id)).await?;
+    let free_space = compose::free_space(settings);
+    let is_full = compose::is_full(&free_space);
+    let crawler =
+        crawls::crawler(settings, store, &extractor, browser.scripted(), is_full, Some(crawl.crawl_id)).await?;
     let stop = CancellationToken::new();
     let mut tasks = vec![tokio::spawn(crawler.work(stop.clone()))];
     // Without a server, this process feeds the index while it crawls.
-    if let OpenedIndex::Open(index) = compose::index(settings, store).await? {
-        let (feeder, stop) = (Arc::clone(&index.feeder), stop.clone());
-        tasks.push(tokio::spawn(async move { feeder.work(stop).await }));
-    }
+    tasks.extend(feeding::start(settings, store, &stop).await?);
     let started = Instant::now();
     let progress = progress_bar();
-    let free_space = compose::free_space(settings);
     let ended = watch(store, crawl, &progress, || free_space.is_low()).await;
     stop.cancel();
     for task in tasks {

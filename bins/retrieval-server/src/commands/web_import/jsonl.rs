@@ -81,11 +81,13 @@ struct Line {
 
 impl Line {
     fn into_page(self) -> Result<RawPage, String> {
-        let published_at = self.published_at.as_deref().map(parse_time).transpose()?;
         let mut extent = Extent::Whole;
         // Exports of other tools have all fields, and leave empty what they do not know.
-        let [markdown, text, html, description] = [self.markdown, self.text, self.html, self.description]
-            .map(|field| field.filter(|text| !text.trim().is_empty()));
+        let filled = |field: Option<String>| field.filter(|text| !text.trim().is_empty());
+        let [markdown, text, html] = [self.markdown, self.text, self.html].map(filled);
+        let [title, description, language, country] =
+            [self.title, self.description, self.language, self.country].map(filled);
+        let published_at = filled(self.published_at).as_deref().map(parse_time).transpose()?;
         // Only the kind of the content says if its marks are markup.
         let (content, kind) = match (markdown, text) {
             (Some(markdown), _) => (Some(markdown), Some(FileKind::Md)),
@@ -108,12 +110,12 @@ impl Line {
         };
         let page = WebPage {
             url: self.url,
-            title: self.title,
+            title,
             markdown,
             description,
             published_at,
-            language: self.language,
-            country: self.country,
+            language,
+            country,
             labels: self.labels.unwrap_or_default(),
             mime: kind.map(|kind| kind.media_type().to_owned()),
             extent,
@@ -149,5 +151,16 @@ mod tests {
         let from_text = page(r#""markdown":"","text":"Real text""#).expect("a page").page;
         assert_eq!((from_text.markdown.as_str(), from_text.mime.as_deref()), ("Real text", Some("text/plain")));
         assert!(page(r#""markdown":"","html":" ","description":"""#).is_err());
+    }
+
+    #[test]
+    fn empty_fields_are_missing_fields() {
+        let line: Line = serde_json::from_str(
+            r#"{"url":"https://e.com/a","text":"x","title":"","published_at":"","language":" ","country":"","description":""}"#,
+        )
+        .expect("a line");
+        let page = line.into_page().expect("a page").page;
+        assert_eq!((page.title, page.description, page.published_at), (None, None, None));
+        assert_eq!((page.language, page.country), (None, None));
     }
 }

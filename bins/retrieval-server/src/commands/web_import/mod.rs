@@ -10,7 +10,6 @@ mod site;
 mod warc;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::bail;
 use app::web_index::pages;
@@ -23,9 +22,9 @@ use self::input::{Detected, Input};
 use self::pipeline::{Batches, Report};
 use self::site::Site;
 use super::catch_up::catch_up;
+use super::feeding;
 use crate::cli::Format;
-use crate::compose::{self, OpenedIndex};
-use crate::{actor, data_folder, output, sandbox};
+use crate::{actor, compose, data_folder, output, sandbox};
 
 /// Reads the input into batches.
 fn read(input: Detected, site: Option<&Site>, batches: &mut Batches) -> anyhow::Result<()> {
@@ -68,28 +67,18 @@ pub async fn run(
             Ok(())
         }
     };
-    let report = match compose::index(settings, &store).await? {
-        OpenedIndex::Open(index) => {
-            // No server runs, so this process feeds the index while it reads.
-            let stop = CancellationToken::new();
-            let feeder = Arc::clone(&index.feeder);
-            let feeding = tokio::spawn({
-                let stop = stop.clone();
-                async move { feeder.work(stop).await }
-            });
-            let report = pipeline::import(read, &store, &extractor, &free_space, &progress).await;
-            stop.cancel();
-            feeding.await?;
-            report?
-        }
-        OpenedIndex::Disabled | OpenedIndex::OwnedElsewhere => {
-            pipeline::import(read, &store, &extractor, &free_space, &progress).await?
-        }
-    };
+    // Without a server, this process feeds the index while it reads.
+    let stop = CancellationToken::new();
+    let feeding = feeding::start(settings, &store, &stop).await?;
+    let report = pipeline::import(read, &store, &extractor, &free_space, &progress).await;
+    stop.cancel();
+    if let Some(feeding) = feeding {
+        feeding.await?;
+    }
+    let Report { read, imported, unchanged, failed } = report?;
     catch_up(settings, &store, IndexName::Web, &progress).await?;
     extractor.shutdown().await;
     progress.finish_and_clear();
-    let Report { read, imported, unchanged, failed } = report;
     output::json(&json!({ "read": read, "imported": imported, "unchanged": unchanged, "failed": failed }));
     if read > 0 && failed == read {
         bail!("no page was imported: all {read} are invalid");

@@ -15,6 +15,11 @@ pub struct RawPage {
     pub document: Option<Document>,
 }
 
+/// Returns true for the kinds of files that can be pages.
+pub fn is_page(kind: &FileKind) -> bool {
+    matches!(kind, FileKind::Html | FileKind::Txt | FileKind::Md | FileKind::Pdf)
+}
+
 pub struct Document {
     pub kind: FileKind,
     pub bytes: Vec<u8>,
@@ -46,6 +51,10 @@ impl RawPage {
         };
         let extracted = extractor.extract_to_the_end(&turn, request, Input::Bytes(bytes.into())).await;
         let extracted = extracted.map_err(|error| error.to_string())?;
+        // It would replace a page with text.
+        if extracted.markdown.trim().is_empty() {
+            return Err("the page has no text".to_owned());
+        }
         page.markdown = extracted.markdown;
         page.page_starts = extracted.page_starts;
         page.title = page.title.or(extracted.title);

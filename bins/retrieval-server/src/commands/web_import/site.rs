@@ -5,7 +5,7 @@ use app::web::WebPage;
 use file_types::FileKind;
 use url::Url;
 
-use super::page::{Document, RawPage};
+use super::page::{Document, RawPage, is_page};
 
 /// Maximum size of a file.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -36,7 +36,6 @@ impl Site {
 
     /// Returns the kind of a file, if its name is that of a page.
     pub fn page_kind(name: &str) -> Option<FileKind> {
-        let is_page = |kind: &FileKind| matches!(kind, FileKind::Html | FileKind::Txt | FileKind::Md | FileKind::Pdf);
         FileKind::from_name(name).filter(is_page)
     }
 

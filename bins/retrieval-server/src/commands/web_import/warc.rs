@@ -12,7 +12,7 @@ use ingest::clock::from_date_time;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::page::{Document, RawPage};
+use super::page::{Document, RawPage, is_page};
 use super::pipeline::Batches;
 
 /// Maximum size of a record, and of a response's decoded content.
@@ -90,7 +90,6 @@ fn page_kind(content_type: &ContentType) -> Option<FileKind> {
     if content_type.media_type == "application/xhtml+xml" {
         return Some(FileKind::Html);
     }
-    let is_page = |kind: &FileKind| matches!(kind, FileKind::Html | FileKind::Txt | FileKind::Md | FileKind::Pdf);
     FileKind::from_media_type(&content_type.media_type).filter(is_page)
 }
 

@@ -105,6 +105,21 @@ fn low_disk_refuses_new_work_and_recovers() {
     assert_eq!(total(&client), 20);
 }
 
+/// Files of more than a megabyte are indexed by way of the disk.
+#[test]
+fn run_with_a_large_file_waits_for_room() {
+    let Some((server, disk)) = start(0) else { return };
+    let client = server.tenant("acme");
+    client.upload("large.txt", "The walrus eats clams.\n\n".repeat(100_000));
+    disk.fill(1 << 20);
+    let started = client.post("/v1/files/index", &json!({}));
+    assert_eq!(started.status, 202, "{started:#?}");
+    until("the run waits", RECOVERY, || server.log().contains("the disk is full").then_some(()));
+    disk.free();
+    let run = client.finish_run(started.json()["sync_id"].as_str().unwrap());
+    assert_eq!((&run["state"], &run["stats"]["indexed"]), (&json!("completed"), &json!(1)), "{run:#}");
+}
+
 /// Nothing warns: every write fails until there is room again.
 #[test]
 fn full_disk_loses_nothing_acknowledged() {
