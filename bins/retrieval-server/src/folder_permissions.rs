@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::database_use::{self, with_suffix};
-use crate::{banner, draft, files, last_backup, output, storage_keys};
+use crate::{banner, draft, files, output, storage_keys};
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -20,11 +20,12 @@ pub const INDEX: &str = "index";
 pub const INDEX_CLAIM: &str = "index.lock";
 /// Folder of the embedded object store.
 pub const OBJECTS: &str = "objects";
+/// File with the time of the last backup.
+pub const LAST_BACKUP: &str = "last-backup";
 /// Folder of temporary files.
 pub const TEMPORARY: &str = "tmp";
 /// Entries that the server creates, besides the database.
-const OWN: [&str; 7] =
-    [INDEX, INDEX_CLAIM, OBJECTS, TEMPORARY, storage_keys::FILE, banner::KEY_FILE, last_backup::FILE];
+const OWN: [&str; 7] = [INDEX, INDEX_CLAIM, OBJECTS, TEMPORARY, storage_keys::FILE, banner::KEY_FILE, LAST_BACKUP];
 /// Endings of the names of a SQLite database and the files that SQLite keeps beside it.
 pub const OF_DATABASE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// Entries that a file system creates.

@@ -10,9 +10,7 @@ use model::{Clock, SystemClock, Timestamp};
 use settings::Settings;
 
 use crate::compose;
-
-/// Name of the file in the data folder.
-pub const FILE: &str = "last-backup";
+use crate::folder_permissions::LAST_BACKUP;
 
 /// Last backup of this installation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,5 +42,5 @@ pub fn read(settings: &Settings) -> LastBackup {
 }
 
 fn path(settings: &Settings) -> PathBuf {
-    settings.data_dir.join(FILE)
+    settings.data_dir.join(LAST_BACKUP)
 }

@@ -60,11 +60,12 @@ fn replaced_program_keeps_reading_documents() {
     let mut server = Server::prepare(Database::sqlite(), "");
     server.program = Some(program.clone());
     server.resume();
-    std::fs::remove_file(&program).unwrap();
-    index_a_file(&server.tenant("without a program"));
-    std::fs::copy("/bin/false", &program).unwrap();
     // A worker reads files of one organization only, so that another one needs a new worker.
-    index_a_file(&server.tenant("with another program"));
+    let [first, second] = ["without a program", "with another program"].map(|name| server.tenant(name));
+    std::fs::remove_file(&program).unwrap();
+    index_a_file(&first);
+    std::fs::copy("/bin/false", &program).unwrap();
+    index_a_file(&second);
 }
 
 fn index_a_file(client: &Client) {

@@ -4,9 +4,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureFormat, CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use super::Conn;
 use super::outbox::enqueue_documents_of;
 use super::parts::{column, passages_in};
+use super::{Conn, is_workspace};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::documents::{CaptureHead, DocumentState, LoadedDocument, ReadCapture, StoredCapture};
 use crate::error::Result;
@@ -290,14 +290,6 @@ pub async fn load_for_indexing(connection: &mut Conn, doc_ids: Vec<DocId>) -> Re
         .select((Document::as_select(), Capture::as_select()))
         .load(connection)
         .await?)
-}
-
-/// Returns true for the index whose documents have owners.
-pub fn is_workspace(index: IndexName) -> bool {
-    match index {
-        IndexName::Web => false,
-        IndexName::Workspace => true,
-    }
 }
 
 pub async fn list_indexable_documents(

@@ -4,10 +4,10 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, IndexName, Timestamp};
 
-use super::Conn;
-use super::documents::{is_workspace, list_indexable_documents};
+use super::documents::list_indexable_documents;
 use super::embedding_queue::enqueue_jobs;
 use super::outbox::enqueue_documents;
+use super::{Conn, is_workspace};
 use crate::error::Result;
 use crate::rows::IndexModel;
 use crate::schema::{capture_vectors, documents, embedding_jobs as jobs, index_models};

@@ -66,4 +66,14 @@ pub mod vectors;
 pub mod web_pages;
 pub mod webhooks;
 
+use model::IndexName;
+
 use super::{Conn, lock_documents, lock_outbox};
+
+/// Returns true for the index whose documents have owners.
+pub fn is_workspace(index: IndexName) -> bool {
+    match index {
+        IndexName::Web => false,
+        IndexName::Workspace => true,
+    }
+}

@@ -4,9 +4,8 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 
-use super::documents::is_workspace;
 use super::embedding_queue::enqueue_jobs;
-use super::{Conn, lock_outbox};
+use super::{Conn, is_workspace, lock_outbox};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;

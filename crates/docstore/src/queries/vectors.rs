@@ -4,9 +4,8 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use super::documents::is_workspace;
 use super::outbox::enqueue_documents_of;
-use super::{Conn, embedding_queue, index_models};
+use super::{Conn, embedding_queue, index_models, is_workspace};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::embedding::{CaptureVectors, EmbeddingProgress, NewVectors, content_key};
 use crate::error::Result;

@@ -3,7 +3,7 @@
 //! A scan that begins with it visits little more than the candidates. Without it, a scan takes several times as many vectors for
 //! candidates before it has seen enough nearer ones.
 
-use super::scan::{PASSAGES, of_document};
+use super::passages::{PASSAGES, of_document};
 use super::{LargeSegment, kernels};
 
 /// One of this many documents is in the sample.

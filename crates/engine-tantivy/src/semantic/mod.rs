@@ -10,6 +10,7 @@ mod compare;
 mod exact;
 mod kernels;
 mod parallel;
+mod passages;
 mod query_levels;
 mod rotation;
 mod scan;

@@ -21,7 +21,7 @@ pub struct QueryLevels {
     error: f32,
 }
 
-/// What the sketch of a vector does not tell about it.
+/// Properties of a vector that its sketch does not tell.
 #[derive(Clone, Copy, Debug)]
 pub struct Correction {
     /// Product with the mean, as seen from the mean.

@@ -2,6 +2,7 @@
 
 use tantivy::DocId;
 
+use super::passages::{PASSAGES, of_document};
 use super::{LargeSegment, Threads, bound, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
@@ -9,9 +10,6 @@ const CHUNK: usize = 4_096;
 
 /// Minimum number of vectors per thread. For fewer, starting a thread costs more than it saves.
 const VECTORS_PER_THREAD: usize = 100_000;
-
-/// Maximum number of candidates per document, so that a long document does not displace all others.
-pub const PASSAGES: usize = 4;
 
 /// Vector that may be among the nearest.
 #[derive(Clone, Copy, Debug)]
@@ -127,13 +125,6 @@ fn scan_range(segment: &LargeSegment, number: usize, range: std::ops::Range<usiz
         }
         start = end;
     }
-}
-
-/// Returns the range of equal documents around a position.
-pub fn of_document(docs: &[u32], at: usize) -> std::ops::Range<usize> {
-    let before = docs[..at].iter().rev().take_while(|doc| **doc == docs[at]).count();
-    let after = docs[at..].iter().take_while(|doc| **doc == docs[at]).count();
-    at - before..at + after
 }
 
 /// Collector of the nearest candidates. Documents are offered in ascending order of segments and positions.

@@ -94,7 +94,7 @@ impl World {
             parallel_files: 4,
             parallel_runs: 8,
             max_bytes_in_progress: 8 << 20,
-            max_object_bytes: 1 << 20,
+            max_object_bytes: 2 << 20,
             temp_dir: self.folder.path().to_owned(),
             is_full: Arc::new(move || disk.is_full()),
             lease,
