@@ -53,22 +53,25 @@ pub fn offer_nearest(
         documents.select_nth_unstable_by(first, |a, b| b.expected.total_cmp(&a.expected));
     }
     let mut others = documents.split_off(first);
-    // Returns the cosine that further documents need to be expected to have.
-    let mut compare = |documents: &[Document]| -> tantivy::Result<f32> {
-        let compared = compare(segments, documents, vector, kind, threads)?;
-        for Compared { segment, doc, cosine, .. } in &compared {
+    let offer = |compared: &[Compared], hits: &mut TopHits| {
+        for Compared { segment, doc, cosine, .. } in compared {
             hits.offer(*cosine, || segments[*segment].columns.ids.id(*doc));
         }
-        let square = |compared: &Compared| (compared.expected - compared.cosine).powi(2);
-        let mean_square = compared.iter().map(square).sum::<f32>() / compared.len().max(1) as f32;
-        // The documents that are expected to be nearest are so by errors in their favour, so the others have larger ones.
-        let error = segments.iter().map(|segment| segment.query.levels.error()).fold(mean_square.sqrt(), f32::max);
-        Ok(hits.least().unwrap_or(f32::MIN) - MARGIN * error)
     };
-    let least = compare(&documents)?;
-    others.retain(|document| document.expected >= least);
-    compare(&others)?;
+    let compared = compare(segments, &documents, vector, kind, threads)?;
+    offer(&compared, hits);
+    let needed = hits.least().unwrap_or(f32::MIN) - MARGIN * error(segments, &compared);
+    others.retain(|document| document.expected >= needed);
+    offer(&compare(segments, &others, vector, kind, threads)?, hits);
     Ok(())
+}
+
+/// Returns the error of the expected cosines: that of the compared documents, and at least that of a random vector. The documents that
+/// are expected to be nearest are so by errors in their favour, so the others have larger ones.
+fn error(segments: &[LargeSegment], compared: &[Compared]) -> f32 {
+    let square = |compared: &Compared| (compared.expected - compared.cosine).powi(2);
+    let mean_square = compared.iter().map(square).sum::<f32>() / compared.len().max(1) as f32;
+    segments.iter().map(|segment| segment.query.levels.error()).fold(mean_square.sqrt(), f32::max)
 }
 
 /// Compares the candidates of each document, in their order.
