@@ -96,8 +96,7 @@ impl Slots {
 
     async fn wait(&self, slots: &FairSemaphore, organization: OrganizationId) -> Result<Permit, Overloaded> {
         let Some(max_wait) = self.max_wait else { return Ok(slots.wait(organization, 1).await) };
-        let waited = tokio::time::timeout(max_wait, slots.acquire(organization, 1)).await;
-        waited.unwrap_or(Err(Overloaded { retry_after: max_wait }))
+        slots.acquire_within(organization, 1, max_wait).await
     }
 
     fn busy(&self) -> u32 {
