@@ -4,7 +4,7 @@ use engine::indexing::Site;
 use engine::{Filters, UnknownValues};
 use model::{Collection, Timestamp};
 use tantivy::columnar::Column;
-use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery, TermSetQuery};
+use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Searcher, SegmentReader, Term};
 
@@ -75,11 +75,11 @@ impl<'a> FilterPlan<'a> {
         }
         if !filters.labels.is_empty() {
             let terms = filters.labels.iter().map(|label| fields.scoped_term(fields.labels, prefix, label));
-            required.push(Box::new(TermSetQuery::new(terms)));
+            required.push(any(terms.map(exact).collect()));
         }
         if let Some(phrases) = phrases {
             let phrases = phrases.iter().map(|words| phrase(words, prefix, fields));
-            required.push(Box::new(BooleanQuery::union(phrases.collect())));
+            required.push(any(phrases.collect()));
         }
         let excluded = (!filters.exclude_domains.is_empty()).then(|| any_site(fields, &filters.exclude_domains));
         let language_term = |code: &str| fields.scoped_term(fields.language, prefix, code);
@@ -199,6 +199,13 @@ fn exact(term: Term) -> Box<dyn Query> {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
+/// Returns the documents of any of the queries.
+///
+/// No `TermSetQuery`, not even for terms: it builds an automaton per segment, which fills a megabyte even for a single term.
+fn any(queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
+    Box::new(BooleanQuery::union(queries))
+}
+
 fn phrase(words: &[String], prefix: &str, fields: &Fields) -> Box<dyn Query> {
     let term = |word: &String| fields.scoped_term(fields.words, prefix, word);
     match words {
@@ -210,14 +217,16 @@ fn phrase(words: &[String], prefix: &str, fields: &Fields) -> Box<dyn Query> {
 
 /// Returns the documents of any of the sites.
 fn any_site(fields: &Fields, sites: &[String]) -> Box<dyn Query> {
-    let (domains, paths): (Vec<Site<'_>>, Vec<Site<'_>>) =
-        sites.iter().map(|site| Site::of(site)).partition(|site| site.path.is_none());
-    let domains = domains.iter().map(|site| Term::from_field_text(fields.domain, site.domain));
-    let mut any: Vec<Box<dyn Query>> = vec![Box::new(TermSetQuery::new(domains))];
-    any.extend(paths.iter().map(|site| {
-        let domain = exact(Term::from_field_text(fields.domain, site.domain));
-        let path = exact(Term::from_field_text(fields.path, site.path.unwrap_or_default()));
-        Box::new(BooleanQuery::intersection(vec![domain, path])) as Box<dyn Query>
-    }));
-    Box::new(BooleanQuery::union(any))
+    let documents = |site: &String| -> Box<dyn Query> {
+        let Site { domain, path, .. } = Site::of(site);
+        let of_domain = exact(Term::from_field_text(fields.domain, domain));
+        match path {
+            None => of_domain,
+            Some(path) => {
+                let of_path = exact(Term::from_field_text(fields.path, path));
+                Box::new(BooleanQuery::intersection(vec![of_domain, of_path]))
+            }
+        }
+    };
+    any(sites.iter().map(documents).collect())
 }

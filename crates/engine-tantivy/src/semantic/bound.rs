@@ -3,8 +3,8 @@
 //! A scan that begins with it visits little more than the candidates. Without it, a scan takes several times as many vectors for
 //! candidates before it has seen enough nearer ones.
 
-use super::passages::{PASSAGES, of_document};
-use super::{LargeSegment, kernels};
+use super::passages::{self, PASSAGES, of_document};
+use super::{LargeSegment, PRELOADED, kernels};
 
 /// One of this many documents is in the sample.
 const SAMPLED: usize = 64;
@@ -25,7 +25,7 @@ pub fn estimate(segments: &[LargeSegment], limit: usize) -> Option<u16> {
         expected >= MARGIN * limit as f32
     };
     let at = sample.iter().position(|(_, candidates)| is_enough(*candidates))?;
-    sample.get(at.max(ENOUGH)).map(|(distance, _)| *distance)
+    sample.get(at.max(ENOUGH - 1)).map(|(distance, _)| *distance)
 }
 
 /// Returns distances of the sample of a segment, each with the number of candidates that it stands for.
@@ -35,10 +35,15 @@ fn of_segment(segment: &LargeSegment) -> Vec<(u16, f32)> {
     let step = (SAMPLED * vectors).div_ceil(columns.vectors.documents().max(1)).max(1);
     let mut sample = Vec::with_capacity(vectors.div_ceil(step));
     let mut position = 0;
-    while let Some(doc) = sketches.docs.get(position) {
-        let passages = of_document(&sketches.docs, position);
+    let mut preloaded = 0;
+    while let Some(vector) = sketches.vectors.get(position) {
+        if position >= preloaded {
+            preloaded = position + PRELOADED * step;
+            passages::preload(&sketches.vectors, (position..preloaded).step_by(step));
+        }
+        let passages = of_document(&sketches.vectors, position);
         position = passages.end.max(position + step);
-        if !filter.admits(*doc) {
+        if !filter.admits(vector.doc) {
             continue;
         }
         // Each of its vectors draws a document, so it stands for fewer the more it has.

@@ -88,12 +88,12 @@ fn compare(
         for documents in documents.chunks(PRELOADED) {
             for candidate in documents.iter().flat_map(|document| document.passages) {
                 let segment = &segments[candidate.segment as usize];
-                segment.columns.vectors.preload(segment.row(candidate), kind);
+                segment.columns.vectors.preload(candidate.row, kind);
             }
             compared.extend(documents.iter().filter_map(|Document { passages, expected }| {
                 let first = passages.first()?;
                 let segment = &segments[first.segment as usize];
-                let rows = passages.iter().map(|candidate| segment.row(candidate));
+                let rows = passages.iter().map(|candidate| candidate.row);
                 let cosine = comparison.best(&segment.columns.vectors, rows)?;
                 Some(Compared { segment: first.segment as usize, doc: first.doc, cosine, expected: *expected })
             }));

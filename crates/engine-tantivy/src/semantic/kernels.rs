@@ -64,11 +64,18 @@ pub fn sum_of_levels<const BITS: usize>(sketch: &[u64], planes: &[[u64; BITS]]) 
 /// Appends the positions of all distances that are at most `limit`.
 #[multiversion(targets("x86_64+avx2"))]
 pub fn positions_within(distances: &[u16], limit: u16, positions: &mut Vec<u32>) {
-    for (number, block) in distances.chunks(64).enumerate() {
+    const BLOCK: usize = 32;
+    let mut within = [0; BLOCK];
+    for (number, block) in distances.chunks(BLOCK).enumerate() {
         // Without an early exit, so that the comparisons are vectorized.
         if block.iter().fold(false, |any, distance| any | (*distance <= limit)) {
-            let within = block.iter().enumerate().filter(|(_, distance)| **distance <= limit);
-            positions.extend(within.map(|(at, _)| (64 * number + at) as u32));
+            let mut count = 0;
+            for (at, distance) in block.iter().enumerate() {
+                // Each position is written, without a branch that the CPU would predict wrongly.
+                within[count % BLOCK] = (BLOCK * number + at) as u32;
+                count += usize::from(*distance <= limit);
+            }
+            positions.extend_from_slice(&within[..count]);
         }
     }
 }

@@ -39,7 +39,6 @@ use crate::top_hits::TopHits;
 use column_cache::SegmentColumns;
 use columns::{MAX_DIMENSIONS, VectorColumns};
 use exact::Comparison;
-use scan::Candidate;
 use sketches::QuerySketch;
 
 /// Number of vectors of a segment that are compared one by one: selecting candidates first would not be faster.
@@ -178,13 +177,6 @@ struct LargeSegment {
     filter: SegmentFilter,
     sketches: Arc<Sketches>,
     query: QuerySketch,
-}
-
-impl LargeSegment {
-    /// Returns the first value of the vector.
-    fn row(&self, candidate: &Candidate) -> u32 {
-        self.sketches.rows[candidate.position as usize]
-    }
 }
 
 /// Estimates the number of vectors that the filter admits, as if documents had as many passages in the scope as elsewhere.

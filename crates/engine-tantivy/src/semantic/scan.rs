@@ -2,7 +2,8 @@
 
 use tantivy::DocId;
 
-use super::passages::{PASSAGES, of_document};
+use super::passages::{self, PASSAGES, of_document};
+use super::sketches::Vector;
 use super::{LargeSegment, Threads, bound, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
@@ -18,7 +19,8 @@ pub struct Candidate {
     distance: u16,
     pub segment: u32,
     pub doc: DocId,
-    pub position: u32,
+    /// First value in the column of codes.
+    pub row: u32,
     /// Closer estimate of the cosine.
     pub cosine: f32,
 }
@@ -88,28 +90,29 @@ fn scan_range(segment: &LargeSegment, number: usize, range: std::ops::Range<usiz
         distances.resize(end - start, 0);
         let words = query.bits.len();
         kernels::distances(&sketches.bits[start * words..end * words], &query.bits, &mut distances);
+        let vectors = &sketches.vectors[start..end];
         within.clear();
         if let Some(bits) = query.bits_within(collector.needed()) {
-            // All at once, so that the CPU loads what the loop below reads of several at a time.
             kernels::positions_within(&distances, bits, &mut within);
         }
+        passages::preload(vectors, within.iter().map(|at| *at as usize));
         let mut next = 0;
         for at in within.iter().map(|at| *at as usize) {
             if at < next {
                 continue;
             }
-            let passages = of_document(&sketches.docs[start..end], at);
+            let passages = of_document(vectors, at);
             next = passages.end;
-            let doc = sketches.docs[start + at];
+            let doc = vectors[at].doc;
             if !filter.admits(doc) {
                 continue;
             }
             let distance = |at: usize| query.expected(distances[at]);
             let mut offer = |at: usize, distance: u16| {
                 if collector.accepts(distance) {
-                    let cosine = query.levels.cosine(sketches.sketch(start + at), sketches.corrections[start + at]);
-                    let position = (start + at) as u32;
-                    collector.add(Candidate { distance, segment: number as u32, doc, position, cosine });
+                    let Vector { row, correction, .. } = vectors[at];
+                    let cosine = query.levels.cosine(sketches.sketch(start + at), correction);
+                    collector.add(Candidate { distance, segment: number as u32, doc, row, cosine });
                 }
             };
             if passages.len() == 1 {

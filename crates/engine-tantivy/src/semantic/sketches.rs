@@ -39,19 +39,24 @@ pub struct Sketches {
     kind: VectorKind,
     /// Rotated mean of the unit vectors. A bit tells if a component of a unit vector is larger.
     mean: Vec<f32>,
-    /// Document of each vector.
-    pub docs: Vec<DocId>,
-    /// First value of each vector in the column of codes.
-    pub rows: Vec<u32>,
+    pub vectors: Vec<Vector>,
     pub bits: Vec<u64>,
-    pub corrections: Vec<Correction>,
+}
+
+/// What belongs to a sketch. A candidate needs all of it, so it is in one line of the CPU cache.
+#[derive(Clone, Copy)]
+pub struct Vector {
+    pub doc: DocId,
+    /// First value in the column of codes.
+    pub row: u32,
+    pub correction: Correction,
 }
 
 /// Sketches of some vectors.
 #[derive(Default)]
 struct Part {
     bits: Vec<u64>,
-    corrections: Vec<Correction>,
+    vectors: Vec<Vector>,
 }
 
 impl Sketches {
@@ -62,41 +67,36 @@ impl Sketches {
         kind: VectorKind,
         threads: usize,
     ) -> tantivy::Result<Self> {
-        let (mut docs, mut rows) = (Vec::new(), Vec::new());
-        for doc in columns.non_empty_documents().filter(|doc| !reader.is_deleted(*doc)) {
-            for row in columns.rows(doc, kind) {
-                docs.push(doc);
-                rows.push(row);
-            }
-        }
-        docs.shrink_to_fit();
-        rows.shrink_to_fit();
+        let documents = columns.non_empty_documents().filter(|doc| !reader.is_deleted(*doc));
+        let rows: Vec<(DocId, u32)> =
+            documents.flat_map(|doc| columns.rows(doc, kind).map(move |row| (doc, row))).collect();
         let mut mean = mean(columns, kind, &rows);
         Sketcher::new(kind).rotation.rotate(&mut mean);
         mean.iter_mut().for_each(|value| *value /= SCALE);
-        let sketch = |rows: &[u32]| {
+        let sketch = |rows: &[(DocId, u32)]| {
             let mut sketcher = Sketcher::new(kind);
             let mut part = Part::default();
             part.bits.reserve(rows.len() * kind.dimensions.div_ceil(64));
-            part.corrections.reserve(rows.len());
+            part.vectors.reserve(rows.len());
             let mut buffer = CodeBuffer::new(kind);
-            for row in rows {
-                sketcher.load(columns.read(*row, &mut buffer), &mean);
+            for (doc, row) in rows.iter().copied() {
+                sketcher.load(columns.read(row, &mut buffer), &mean);
                 sketcher.push_bits(&mut part.bits);
-                part.corrections.push(Correction::new(&sketcher.residual, &mean));
+                let correction = Correction::new(&sketcher.residual, &mean);
+                part.vectors.push(Vector { doc, row, correction });
             }
             vec![part]
         };
         let mut chunks = rows.chunks(rows.len().div_ceil(threads.max(1)).max(1));
         let mut parts = parallel::join(chunks.next().unwrap_or_default(), chunks, &sketch)?.into_iter();
-        let Part { mut bits, mut corrections } = parts.next().unwrap_or_default();
+        let Part { mut bits, mut vectors } = parts.next().unwrap_or_default();
         for part in parts {
             bits.extend(part.bits);
-            corrections.extend(part.corrections);
+            vectors.extend(part.vectors);
         }
         bits.shrink_to_fit();
-        corrections.shrink_to_fit();
-        Ok(Self { kind, mean, docs, rows, bits, corrections })
+        vectors.shrink_to_fit();
+        Ok(Self { kind, mean, vectors, bits })
     }
 
     /// Returns the sketch of a query.
@@ -125,7 +125,7 @@ impl Sketches {
     }
 
     pub fn len(&self) -> usize {
-        self.docs.len()
+        self.vectors.len()
     }
 
     /// Returns the sketch of the vector at a position.
@@ -136,8 +136,9 @@ impl Sketches {
 
     /// Returns the first position at or after `position` where a document begins.
     pub fn document_start(&self, position: usize) -> usize {
-        let Some(doc) = position.checked_sub(1).and_then(|before| self.docs.get(before)) else { return position };
-        position + self.docs[position..].partition_point(|other| other <= doc)
+        let Some(last) = position.checked_sub(1).and_then(|before| self.vectors.get(before)) else { return position };
+        // One by one: it is the next position, unless the document is long.
+        position + self.vectors[position..].iter().take_while(|vector| vector.doc == last.doc).count()
     }
 }
 
@@ -147,12 +148,12 @@ fn length(codes: &[i8]) -> f32 {
 }
 
 /// Returns the mean of the unit vectors, padded with zeros to whole words of a sketch.
-fn mean(columns: &VectorColumns, kind: VectorKind, rows: &[u32]) -> Vec<f32> {
+fn mean(columns: &VectorColumns, kind: VectorKind, rows: &[(DocId, u32)]) -> Vec<f32> {
     let mut sums = vec![0.0; kind.dimensions.next_multiple_of(64)];
     let mut buffer = CodeBuffer::new(kind);
     let sample = rows.iter().step_by(rows.len().div_ceil(MEAN_SAMPLE).max(1));
     let count = sample.len().max(1) as f32;
-    for row in sample {
+    for (_, row) in sample {
         let codes = columns.read(*row, &mut buffer);
         let scale = 1.0 / (count * length(codes));
         sums.iter_mut().zip(codes).for_each(|(sum, code)| *sum += f32::from(*code) * scale);
