@@ -12,6 +12,8 @@ use seccompiler::{
 /// Drops all rights that the kernel supports dropping and returns the protections in force.
 pub fn enter() -> Vec<&'static str> {
     let mut held = Vec::new();
+    // Otherwise `top` shows the name in the path, which is `exe` for `/proc/self/exe`.
+    let _ = rustix::thread::set_name(c"extract-worker");
     if set_parent_process_death_signal(Some(Signal::KILL)).is_ok() {
         held.push("dies with its parent");
     }

@@ -138,13 +138,20 @@ enum Piece {
     Dropped,
 }
 
+/// Opening bracket of a link or an image.
+struct Bracket {
+    piece: usize,
+    /// Start of the text.
+    text: usize,
+    is_image: bool,
+}
+
 struct Parser<'a> {
     source: &'a str,
     labels: &'a Labels,
     images: Images,
     pieces: Vec<Piece>,
-    /// Opening brackets: index of their piece, and start of their text.
-    brackets: Vec<(usize, usize)>,
+    brackets: Vec<Bracket>,
     /// Indexes of pieces with emphasis marks that may open.
     emphasis: Vec<usize>,
     /// First end of a comment at or after the last position searched from, or the length of the source.
@@ -264,12 +271,12 @@ impl Parser<'_> {
     }
 
     fn open(&mut self, at: usize, length: usize) -> usize {
-        self.brackets.push((self.pieces.len(), at + length));
+        self.brackets.push(Bracket { piece: self.pieces.len(), text: at + length, is_image: length > 1 });
         self.keep(at, length)
     }
 
     fn close(&mut self, at: usize) -> usize {
-        let Some((piece, text)) = self.brackets.pop() else { return self.keep(at, 1) };
+        let Some(Bracket { piece, text, is_image }) = self.brackets.pop() else { return self.keep(at, 1) };
         let rest = &self.source[at + 1..];
         let destination = match rest.as_bytes().first() {
             Some(b'(') => destination_length(rest),
@@ -279,7 +286,7 @@ impl Parser<'_> {
         let destination = destination.or_else(|| self.is_label(text..at).then_some(0));
         match destination {
             Some(length) => {
-                if self.images == Images::Omitted && self.source[..text].ends_with("![") {
+                if self.images == Images::Omitted && is_image {
                     self.remove_from(piece);
                 } else {
                     self.pieces[piece] = Piece::Dropped;
@@ -316,7 +323,7 @@ impl Parser<'_> {
     fn tag(&mut self, at: usize) -> usize {
         let rest = bounded(&self.source[at..]);
         if rest.starts_with("<!--") {
-            if self.comment_end < at {
+            if self.comment_end <= at {
                 self.comment_end = self.source[at..].find("-->").map_or(self.source.len(), |found| at + found);
             }
             if self.comment_end < self.source.len() {
@@ -438,6 +445,7 @@ mod tests {
             ("before ![*alt* `text`](img.png) *after*", "before  after"),
             ("[![badge](a)](b) [a ![b](c) d](e)", " a  d"),
             ("**![a](b) c**", " c"),
+            ("Wow\\![link](u)", "Wow!link"),
             ("![a ![b](c) d](e)", ""),
             ("![Ref] ![other]", " ![other]"),
         ] {
@@ -466,6 +474,7 @@ mod tests {
             ("\\*not\\* C:\\dir", "*not* C:\\dir"),
             ("a<br>b <b>c</b> Vec<String> 1 < 2 > 0", "a\nb c Vec<String> 1 < 2 > 0"),
             ("<https://x.y/z> <me@x.y> x<!-- no -->y", "https://x.y/z me@x.y xy"),
+            ("<!-- toc --> a<!---->b <!--", " ab <!--"),
             ("a &amp; b &#228; &#x1F600; &unknown; AT&T &lt;b&gt;", "a & b ä 😀 &unknown; AT&T <b>"),
             ("日本*語*です", "日本語です"),
         ] {

@@ -111,7 +111,7 @@ impl Lines<'_> {
             if fence.quoted && !quoted {
                 // The quote ends, and the code block with it.
                 self.fence = None;
-            } else if closes(inner, fence) {
+            } else if closes(inner, fence) && quoted == fence.quoted {
                 self.fence = None;
                 return Kind::FenceClose;
             } else {
@@ -210,7 +210,21 @@ pub(crate) fn after_item_mark(inner: &str) -> Option<&str> {
 pub(crate) fn definition(inner: &str) -> Option<&str> {
     let (label, rest) = inner.strip_prefix('[')?.split_once(']')?;
     let is_label = !label.trim().is_empty() && label.len() <= 1_000 && !label.starts_with('^') && !label.contains('[');
-    (is_label && rest.starts_with(':') && !rest[1..].trim().is_empty()).then_some(label)
+    (is_label && rest.strip_prefix(':').is_some_and(is_destination)).then_some(label)
+}
+
+/// Returns true if a text is a link destination, followed by nothing or a title in quotation marks. Otherwise `[label]:` begins a sentence.
+fn is_destination(text: &str) -> bool {
+    let text = text.trim();
+    let end = match text.strip_prefix('<') {
+        Some(inner) => inner.find('>').map_or(0, |end| end + 2),
+        None => text.find(char::is_whitespace).unwrap_or(text.len()),
+    };
+    let title = text[end..].trim_start();
+    let is_title = [('"', '"'), ('\'', '\''), ('(', ')')]
+        .iter()
+        .any(|(open, close)| title.len() > 1 && title.starts_with(*open) && title.ends_with(*close));
+    end > 0 && (title.is_empty() || is_title)
 }
 
 fn line_end(content: &str, start: usize) -> usize {
@@ -336,12 +350,14 @@ mod tests {
             ("- a\n  ```\n  x\n  ```\n1. b\n2) c\n", "l(c)ll"),
             ("- ```\n  x\n  ```\n", "(c)"),
             ("> ```\n> x\nout\n", "(ct"),
+            ("```md\n> x\n> ```\n```\n# A", "(cc)1"),
             ("> # quoted\n", "t"),
             ("a | b\n--- | ---\n1 | 2\n\nx | y\n", "r=r.t"),
             ("| a |\n|---|\n| 1 |\n| 2 |\ntext", "r=rrt"),
             ("\n    code\n    more\n\n    again\n", ".ii.i"),
             ("- a\n\n    inside\n\ntext\n\n    code\n", "l.t.t.i"),
             ("[a]: http://x\n[^1]: note\n", "dt"),
+            ("[a]: <b c> 'd'\n\n[Smith]: Thank you all.\n\n[1]: <b\n", "d.t.t"),
             ("---\ntitle: x\n---\n# A\n", "fff1"),
             ("---\n\ntext\n---\n", "-.2u"),
             ("", ""),

@@ -198,6 +198,18 @@ impl CandidateList {
         self.candidates.into_iter().filter(distinct(self.collection)).take(max_results).collect()
     }
 
+    /// Keeps one of the candidates with the same text: the first one of a preferred domain, or the first one.
+    pub fn drop_copies(&mut self, policy: &SourcePolicy) {
+        let mut order: Vec<usize> = (0..self.candidates.len()).collect();
+        if policy.has_preference() {
+            order.sort_by_key(|at| !policy.prefers(&self.candidates[*at].document));
+        }
+        let mut is_distinct = distinct(self.collection);
+        let kept: HashSet<usize> = order.into_iter().filter(|at| is_distinct(&self.candidates[*at])).collect();
+        let mut positions = 0..;
+        self.candidates.retain(|_| positions.next().is_some_and(|at| kept.contains(&at)));
+    }
+
     /// Returns the number of results that the candidates can be.
     pub fn count_distinct(&self) -> usize {
         let mut is_distinct = distinct(self.collection);

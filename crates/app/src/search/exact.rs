@@ -6,6 +6,7 @@ use std::ops::Range;
 use admission::Stop;
 use docstore::{LoadedDocument, LoadedPart, PartMap, WantedParts};
 use engine::Hit;
+use ingest::prepare::name_beside_title;
 use model::{CaptureId, DocId};
 use retrieval_core::phrase::Phrases;
 use retrieval_core::sections::{Buckets, PhraseSections, PhraseWords};
@@ -152,7 +153,9 @@ fn check(request: &SearchRequest, loaded: Vec<LoadedDocument>, stop: &Stop) -> V
     let mut phrases = Phrases::new(texts(request));
     let checked = loaded.into_iter().take_while(|_| !stop.is_stopped()).map(|loaded| {
         let LoadedDocument { document, capture, .. } = &loaded;
-        let texts = [document.title.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
+        let title = document.title.as_deref();
+        let name = name_beside_title(&document.canonical_url, title);
+        let texts = [title, name.as_deref(), document.description.as_deref(), Some(capture.content.as_str())];
         let is_match = texts.into_iter().flatten().any(|text| phrases.any_in(text, document.language.as_deref()));
         (loaded, is_match)
     });

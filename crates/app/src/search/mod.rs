@@ -92,7 +92,7 @@ pub struct SearchRequest {
     pub original: Option<String>,
 }
 
-/// Amount of text that the answer shows; no more is read or computed.
+/// Amount of text that the answer shows; no more is computed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Detail {
     Ids,
@@ -426,6 +426,8 @@ impl App {
         });
         let mut lists = Stage::Rank.try_measure(ranking).await?;
         if self.second_stage.reads_texts() {
+            // The model would give the same text the same score.
+            lists.iter_mut().for_each(|list| list.drop_copies(&request.source_policy));
             let choosing =
                 lists.iter_mut().map(|list| self.choose_passages(search, &mut list.candidates, rank::is_cut_for_model));
             Stage::Passages.try_measure(try_join_all(choosing)).await?;

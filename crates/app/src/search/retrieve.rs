@@ -70,10 +70,13 @@ impl App {
             limit,
         };
         let admitted = || with_policy(&base, policy).filters;
-        let (lexical, nearest) = futures_util::join!(
-            self.search_words(engine, search, &base),
-            self.nearest(engine, search, &base, admitted),
-        );
+        let finding_nearest = async {
+            match collection == Collection::Web && policy.admits_nothing() {
+                true => Nearest::default(),
+                false => self.nearest(engine, search, &base, admitted).await,
+            }
+        };
+        let (lexical, nearest) = futures_util::join!(self.search_words(engine, search, &base), finding_nearest);
         let (mut answer, filtered) = lexical?;
         let has_more = answer.hits.len() >= limit;
         nearest.extend(&mut answer.hits);
@@ -290,7 +293,8 @@ impl App {
         for document in loaded.values() {
             let capture = &document.capture;
             let Some(map) = &capture.parts else { continue };
-            let is_ranked = self.ranked(document, limit).is_some();
+            // An exact match has the same budget whatever earlier searches have ranked.
+            let is_ranked = !search.request.exact_match && self.ranked(document, limit).is_some();
             let parts = 1..if is_ranked { 1 } else { map.first_parts(bytes_to_read(limit)) };
             has_more |= parts.end < map.count();
             if !parts.is_empty() {

@@ -18,6 +18,7 @@ use crate::documents::is_snippet;
 const CACHE_BYTES: u64 = 128 << 20;
 
 /// Facts and terms of one state of a document, as ranking needs them.
+#[derive(Clone)]
 pub struct RankedDocument {
     pub state: DocumentState,
     pub published_at: Option<Timestamp>,

@@ -157,6 +157,17 @@ async fn exact_match_requires_the_phrase() {
 }
 
 #[tokio::test]
+async fn exact_match_finds_a_file_by_its_name() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.upload(&tenant, "zephyr-runbook.md", "# Incident handling\n\nCall the duty officer.").await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    let exact = |query: &str| SearchRequest { exact_match: true, ..workspace_search(&tenant, query) };
+    assert_eq!(found(&world, &tenant, exact("zephyr runbook")).await.hits.len(), 1);
+    assert_eq!(found(&world, &tenant, exact("runbook zephyr")).await.hits.len(), 0);
+}
+
+#[tokio::test]
 async fn copies_of_one_text_leave_room_for_others() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use app::search::{SearchOutcome, SecondStage};
+use app::search::{SearchOutcome, SearchRequest, SecondStage, SourcePolicy};
 use app::web::WebPage;
+use retrieval_core::site::Site;
 use test_support::{Setup, TestApp, TestReranker, page, search};
 
 use crate::search::urls;
@@ -39,4 +40,23 @@ async fn a_deployment_without_a_second_stage_says_so() {
     let outcome = searched(SecondStage::None).await;
     assert_eq!(urls(&outcome), ["https://a.example/", "https://b.example/"]);
     assert_eq!((outcome.ranker_version.as_str(), outcome.rerank_unavailable), ("first_stage_order_v1", true));
+}
+
+#[tokio::test]
+async fn the_model_scores_copies_once() {
+    let model = Arc::new(TestReranker::preferring("walrus"));
+    let setup = Setup { second_stage: SecondStage::Model(Arc::clone(&model) as _), ..Setup::default() };
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    let copies = (0..60).map(|number| page(&format!("https://copies.example/{number}"), "Tides, tides and tides."));
+    let other = page("https://other.example/", "A walrus swims in the tides of the sea.");
+    world.import(copies.chain([other]).collect::<Vec<_>>()).await;
+    let outcome = world.app.search(&tenant.viewer, search("tides")).await.unwrap();
+    assert_eq!((outcome.hits.len(), &*urls(&outcome)[0]), (2, "https://other.example/"));
+    assert_eq!(model.texts().len(), 2);
+    // The copy of a preferred domain is the one that stays.
+    let source_policy =
+        SourcePolicy { include_domains: vec![Site::parse("copies.example/41").unwrap()], ..SourcePolicy::default() };
+    let outcome = world.app.search(&tenant.viewer, SearchRequest { source_policy, ..search("tides") }).await.unwrap();
+    assert_eq!(urls(&outcome)[1], "https://copies.example/41");
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use app::search::{SearchHit, SearchRequest, SecondStage};
+use app::search::{SearchHit, SearchRequest, SecondStage, SourcePolicy};
 use ingest::embed::EmbeddingWorker;
 use model::{Clock, IndexName, RunMode};
 use models::testing::TestEmbedder;
 use retrieval_core::site::Site;
-use test_support::{Setup, Tenant, TestApp, TestReranker, page, search};
+use test_support::{Setup, Tenant, TestApp, TestProvider, TestReranker, found, page, search};
 
 use crate::search::workspace_search;
 
@@ -197,4 +197,30 @@ async fn record_explains_the_semantic_place() {
     let details = recorded.results[0].details.clone().unwrap();
     assert!(details.semantic.unwrap().score > 0.2);
     assert!(details.score > details.lexical.unwrap().score);
+}
+
+#[tokio::test]
+async fn results_that_a_policy_removes_count_once() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    let texts: Vec<String> = (0..30).map(|number| format!("Gauge {number} measures the holiday tide.")).collect();
+    world.import(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let source_policy = SourcePolicy { require_domain_match: true, ..SourcePolicy::default() };
+    let request = SearchRequest { source_policy, max_results: 10, ..search("tide") };
+    let outcome = world.app.app.search(&tenant.viewer, request).await.unwrap();
+    assert_eq!((outcome.hits.len(), outcome.filtered_results), (0, 10));
+}
+
+#[tokio::test]
+async fn without_a_ranker_results_of_providers_precede_neighbours_without_words() {
+    let found = (0..6).map(|number| found(&format!("https://found-{number}.example/"), "Vacation", "On vacation."));
+    let web = TestProvider::with(found).with_index();
+    let world = World::with(Setup { second_stage: SecondStage::None, web, ..Setup::default() }).await;
+    let tenant = world.app.tenant().await;
+    let neighbours = (0..20).map(|number| format!("Holiday {number} of the year."));
+    let texts: Vec<String> = neighbours.chain(["A vacation.".to_owned()]).collect();
+    world.import(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let urls = world.urls(&tenant, SearchRequest { max_results: 10, ..search("vacation") }).await;
+    let of_provider = urls.iter().filter(|url| url.contains("found-")).count();
+    assert_eq!((urls.len(), of_provider), (10, 6), "{urls:?}");
 }

@@ -11,7 +11,7 @@ use app::web::WebPage;
 use app::{Deadline, Error, Viewer};
 use engine::EngineErrorKind;
 use ingest::prepare::Extent;
-use model::{IndexName, Timestamp};
+use model::{Clock, IndexName, Timestamp};
 use retrieval_core::site::Site;
 use test_support::site::{Page, Site as WebSite};
 use test_support::{EngineFault, Setup, TestApp, TestProvider, found, page, read_id, read_url, search};
@@ -413,6 +413,28 @@ async fn only_known_publication_times_meet_their_filter() {
     let outcome = searched(&world, &tenant.viewer, request).await;
     assert_eq!(urls(&outcome), ["https://new.example/"]);
     assert_eq!(outcome.unknown_values, UnknownValues { published_at: 1, ..UnknownValues::default() });
+}
+
+#[tokio::test]
+async fn date_of_a_provider_is_not_remembered_for_others() {
+    let mut scores = Vec::new();
+    for is_found_before in [false, true] {
+        let provider = TestProvider::with([]);
+        let world = world(provider.with_index()).await;
+        let (one, other) = (world.tenant().await, world.tenant().await);
+        world.import_one(page("https://a.example/", "The tides of the sea.")).await;
+        if is_found_before {
+            let published_at = Some(world.clock.now());
+            provider.answer([WebResult { published_at, ..found("https://a.example/", "Tides", "Unheard.") }]);
+            let outcome = searched(&world, &one.viewer, search("unheard")).await;
+            assert_eq!(outcome.hits[0].published_at, published_at);
+        }
+        provider.answer([]);
+        let outcome = searched(&world, &other.viewer, search("latest tides")).await;
+        assert_eq!(outcome.hits[0].published_at, None);
+        scores.push(outcome.hits[0].score);
+    }
+    assert_eq!(scores[0].to_bits(), scores[1].to_bits(), "{scores:?}");
 }
 
 #[tokio::test]

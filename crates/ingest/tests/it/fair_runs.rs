@@ -1,13 +1,11 @@
 //! Runs of many organizations at a time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::Docstore;
 use ingest::prepare::{self, Content, Source};
 use model::{Clock, Collection, DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState};
 
-use crate::slow::SlowExtractor;
 use crate::world::World;
 
 const LEASE: Duration = Duration::from_secs(10);
@@ -15,10 +13,7 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn small_run_ends_beside_slow_ones() {
-    let mut world = World::new().await;
-    let (extractor, _begun, _ended) = SlowExtractor::new();
-    let extractor = Arc::new(extractor);
-    world.extractor = Arc::clone(&extractor) as _;
+    let (world, extractor) = World::slow().await;
     let mut slow = Vec::new();
     for _ in 0..4 {
         let neighbour = world.neighbour().await;

@@ -1,6 +1,5 @@
 //! Indexing runs: outcomes, deletions, outages, leases.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,7 +9,6 @@ use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats, SyncId};
 use uuid::Uuid;
 
-use crate::slow::SlowExtractor;
 use crate::world::World;
 
 const LEASE: Duration = Duration::from_secs(10);
@@ -247,10 +245,7 @@ async fn damaged_object_keeps_its_text_and_is_retried() {
 /// The system may refuse to start a process for a while, also during the second attempt of a postponed file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_waits_for_an_extraction_worker() {
-    let mut world = World::new().await;
-    let (extractor, _begun, _ended) = SlowExtractor::new();
-    let extractor = Arc::new(extractor);
-    world.extractor = Arc::clone(&extractor) as _;
+    let (world, extractor) = World::slow().await;
     world.upload("a.txt", "alpha walrus").await;
     let worker = world.worker(LEASE, RETRY_TIMEOUT);
     let missing = || WorkError::Unavailable("Resource temporarily unavailable (os error 11)".to_owned());
@@ -279,10 +274,7 @@ async fn run_waits_for_room_on_the_disk() {
 /// A lack of cores says nothing about the file: its text stays, and the next run tries again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn starved_file_keeps_its_text_and_is_retried() {
-    let mut world = World::new().await;
-    let (extractor, _begun, _ended) = SlowExtractor::new();
-    let extractor = Arc::new(extractor);
-    world.extractor = Arc::clone(&extractor) as _;
+    let (world, extractor) = World::slow().await;
     world.upload("a.txt", "alpha walrus").await;
     let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Incremental).await).await;

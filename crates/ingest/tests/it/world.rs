@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::faulty::{FaultyEngine, FaultyStore};
+use crate::slow::SlowExtractor;
 
 pub struct World {
     pub store: Docstore,
@@ -68,6 +69,13 @@ impl World {
         let (blobs, extractor) = (Arc::default(), Arc::new(InProcess));
         let disk = Arc::default();
         Self { store, clock, blobs, engine, feeder, extractor, organization_id, folder, disk }
+    }
+
+    /// Returns a world whose extractor knows slow documents.
+    pub async fn slow() -> (Self, Arc<SlowExtractor>) {
+        let (extractor, _begun, _ended) = SlowExtractor::new();
+        let extractor = Arc::new(extractor);
+        (Self { extractor: Arc::clone(&extractor) as _, ..Self::new().await }, extractor)
     }
 
     /// Returns the same world as another organization sees it.

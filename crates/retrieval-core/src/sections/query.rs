@@ -67,24 +67,36 @@ impl SectionQuery {
 
 /// Words of several phrases, to be looked up in many documents.
 #[derive(Clone, Debug)]
-pub struct PhraseWords(Vec<Vec<WordHash>>);
+pub struct PhraseWords(Vec<Phrase<WordHash>>);
+
+/// Distinct words of a phrase.
+#[derive(Clone, Debug)]
+struct Phrase<Word> {
+    words: Vec<Word>,
+    /// The phrase has further words, which may be in a neighbouring section.
+    is_cut: bool,
+}
 
 impl PhraseWords {
     /// Analyses the phrases. A text without words matches nothing.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let phrases = texts.into_iter().map(|text| {
             let mut words = analyze_query(text, &[]).phrase;
-            words.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
+            words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
             words.dedup();
-            words.iter().take(MAX_PHRASE_WORDS).map(|word| WordHash::new(word)).collect::<Vec<_>>()
+            let is_cut = words.len() > MAX_PHRASE_WORDS;
+            Phrase { words: words.iter().take(MAX_PHRASE_WORDS).map(|word| WordHash::new(word)).collect(), is_cut }
         });
-        Self(phrases.filter(|words| !words.is_empty()).collect())
+        Self(phrases.filter(|phrase| !phrase.words.is_empty()).collect())
     }
 
     /// Returns the query for a document of this many sections.
     pub fn among(&self, sections: usize) -> PhraseSections {
-        let words = |words: &Vec<WordHash>| words.iter().map(|word| word.among(sections)).collect();
-        PhraseSections { sections, phrases: self.0.iter().map(words).collect() }
+        let among = |phrase: &Phrase<WordHash>| Phrase {
+            words: phrase.words.iter().map(|word| word.among(sections)).collect(),
+            is_cut: phrase.is_cut,
+        };
+        PhraseSections { sections, phrases: self.0.iter().map(among).collect() }
     }
 }
 
@@ -92,8 +104,7 @@ impl PhraseWords {
 #[derive(Clone, Debug)]
 pub struct PhraseSections {
     sections: usize,
-    /// Words of each phrase.
-    phrases: Vec<Vec<Word>>,
+    phrases: Vec<Phrase<Word>>,
 }
 
 impl PhraseSections {
@@ -104,7 +115,7 @@ impl PhraseSections {
 
     /// Returns the numbers of the buckets that [`runs`](Self::runs) needs.
     pub fn buckets(&self) -> Vec<usize> {
-        distinct(self.phrases.iter().flatten())
+        distinct(self.phrases.iter().flat_map(|phrase| &phrase.words))
     }
 
     /// Returns runs of neighbouring sections that may contain a phrase, in order. A phrase may begin in one section and
@@ -112,7 +123,7 @@ impl PhraseSections {
     pub fn runs(&self, buckets: &Buckets) -> Vec<Range<usize>> {
         let mut wanted = vec![false; self.sections];
         let mut found = Vec::new();
-        for words in &self.phrases {
+        for Phrase { words, is_cut } in &self.phrases {
             // Number of words in each section and the next one together, and in each section.
             let mut counts = vec![0_usize; self.sections];
             let mut own = vec![0_usize; self.sections + 1];
@@ -126,11 +137,14 @@ impl PhraseSections {
                 pairs.into_iter().filter(|pair| *pair < self.sections).for_each(|pair| counts[pair] += 1);
             }
             for (pair, count) in counts.into_iter().enumerate() {
-                if count >= words.len() && own[pair] > 0 {
-                    wanted[pair] = true;
-                    if own[pair + 1] > 0 {
-                        wanted[pair + 1] = true;
-                    }
+                if count < words.len() {
+                    continue;
+                }
+                // A part without any of these words still may have the others.
+                let is_first_wanted = *is_cut || own[pair] > 0;
+                wanted[pair] |= is_first_wanted;
+                if let Some(next) = wanted.get_mut(pair + 1) {
+                    *next |= *is_cut || is_first_wanted && own[pair + 1] > 0;
                 }
             }
         }

@@ -61,6 +61,18 @@ fn phrases_across_a_boundary_are_found() {
 }
 
 #[test]
+fn long_phrases_across_a_boundary_are_found() {
+    let long = "compressors generators transformers condensers evaporators regulators separators accumulators";
+    for (before, after) in [(long, "it or so"), ("it or so", long)] {
+        let mut sections = filler(50);
+        sections[20].push_str(before);
+        sections[21].insert_str(0, &format!(" {after}. "));
+        let runs = PhraseSections::new([format!("{before} {after}").as_str()], 50).runs(&indexed(&sections));
+        assert!(runs.iter().any(|run| run.start <= 20 && run.end >= 22), "{runs:?}");
+    }
+}
+
+#[test]
 fn damaged_buckets_do_no_harm() {
     let sections = filler(20);
     for damage in [vec![0xff; 40], vec![1, 2, 3], Vec::new(), vec![0; 64]] {

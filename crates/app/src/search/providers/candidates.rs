@@ -1,6 +1,7 @@
 //! Candidates from the results of providers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use docstore::{Capture, LoadedDocument};
 use engine::{Hit, UnknownValues};
@@ -36,6 +37,14 @@ struct Known {
     is_new_snippet: bool,
 }
 
+impl Known {
+    /// Returns the time of publication that the provider knows and the document lacks.
+    fn added_date(&self) -> Option<(DocId, Timestamp)> {
+        let date = self.page.result.published_at.filter(|_| self.loaded.document.published_at.is_none())?;
+        Some((self.loaded.document.doc_id, date))
+    }
+}
+
 impl App {
     /// Adds the pages to the candidates of the index. A page that the index or the organization has in full keeps that content.
     pub(super) async fn add_results(
@@ -53,10 +62,13 @@ impl App {
         let known = self.find_known(search, found).await?;
         let mut unknown_values = UnknownValues::default();
         let known = known.into_iter().filter(|known| {
-            filters::admits(search.request, &known.loaded.document, known.page.applied, &mut unknown_values)
+            let Known { page, loaded, .. } = known;
+            let published_at = loaded.document.published_at.or(page.result.published_at);
+            filters::admits(search.request, &loaded.document, published_at, page.applied, &mut unknown_values)
         });
         let known: Vec<Known> = known.collect();
         list.unknown_values += unknown_values;
+        let added_dates: HashMap<DocId, Timestamp> = known.iter().filter_map(Known::added_date).collect();
         let order: Vec<DocId> = known.iter().map(|known| known.page.result.doc_id()).collect();
         let (new, loaded): (Vec<_>, Vec<_>) = known
             .into_iter()
@@ -67,11 +79,19 @@ impl App {
         let loaded = self.matching(search, loaded, &order, limit).await?;
         let mut analysed = self.analyse(search, loaded, limit).await?;
 
-        let scores: Vec<f32> = list.candidates.iter().map(|one| one.first_stage_score).collect();
+        // Without those that were found by meaning alone.
+        let scores = list.candidates.iter().map(|one| one.first_stage_score).filter(|score| *score > 0.0);
+        let scores: Vec<f32> = scores.collect();
         let policy = &search.request.source_policy;
+        let listed = list.candidates.len();
         let mut kept = 0;
         for (rank, doc_id) in order.into_iter().enumerate() {
-            let Some((document, loaded)) = analysed.remove(&doc_id) else { continue };
+            let Some((mut document, mut loaded)) = analysed.remove(&doc_id) else { continue };
+            if let Some(date) = added_dates.get(&doc_id) {
+                // Not before: all organizations share the cache of analysed documents.
+                Arc::make_mut(&mut document).published_at = Some(*date);
+                loaded.document.published_at = Some(*date);
+            }
             if !policy.admits(&document) {
                 // As in the index, results behind those that are kept do not count.
                 list.filtered += usize::from(kept < search.request.max_results);
@@ -83,7 +103,7 @@ impl App {
                 document,
                 loaded: Some(loaded),
                 collection: Collection::Web,
-                position: scores.len() + rank,
+                position: listed + rank,
                 first_stage_score: first_stage_score(&scores, rank),
                 score: 0.0,
                 meaning: 0.0,
@@ -134,11 +154,9 @@ impl App {
                         }
                     }
                 };
-                let document = &mut loaded.document;
-                document.published_at = document.published_at.or(page.result.published_at);
                 if is_new_snippet && page.applied.language && page.result.language.is_none() {
                     // The provider knows the page; a snippet says little about its language.
-                    document.language.clone_from(&language);
+                    loaded.document.language.clone_from(&language);
                 }
                 Known { page, loaded, is_new_snippet }
             });

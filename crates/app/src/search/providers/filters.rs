@@ -2,6 +2,7 @@
 
 use docstore::Document;
 use engine::UnknownValues;
+use model::Timestamp;
 use web_providers::Applied;
 
 use super::super::SearchRequest;
@@ -14,12 +15,18 @@ enum Fit {
     Unknown,
 }
 
-/// Returns true if a document meets the filters, as one of the index would. An unknown language or country meets a filter that the
+/// Returns true if a document, published at that time, meets the filters, as one of the index would. An unknown language or country meets a filter that the
 /// provider applied, an unknown time of publication none. Documents that fail only for lack of a value are counted in `unknown`.
-pub fn admits(request: &SearchRequest, document: &Document, applied: Applied, unknown: &mut UnknownValues) -> bool {
+pub fn admits(
+    request: &SearchRequest,
+    document: &Document,
+    published_at: Option<Timestamp>,
+    applied: Applied,
+    unknown: &mut UnknownValues,
+) -> bool {
     let language = equal(request.language.as_deref(), document.language.as_deref(), applied.language);
     let country = equal(request.country.as_deref(), document.country.as_deref(), applied.country);
-    let published = published(request, document);
+    let published = published(request, published_at);
     let all = [language, country, published];
     if all.contains(&Fit::Fails) {
         return false;
@@ -39,9 +46,9 @@ fn equal(wanted: Option<&str>, value: Option<&str>, is_applied: bool) -> Fit {
     }
 }
 
-fn published(request: &SearchRequest, document: &Document) -> Fit {
+fn published(request: &SearchRequest, published_at: Option<Timestamp>) -> Fit {
     let (after, before) = (request.published_after, request.published_before);
-    match document.published_at {
+    match published_at {
         _ if after.is_none() && before.is_none() => Fit::Meets,
         Some(at) if after.is_none_or(|after| at > after) && before.is_none_or(|before| at < before) => Fit::Meets,
         Some(_) => Fit::Fails,
