@@ -43,7 +43,7 @@ pub struct Sketches {
     pub bits: Vec<u64>,
 }
 
-/// What belongs to a sketch. A candidate needs all of it, so it is in one line of the CPU cache.
+/// Facts about the vector of a sketch. A candidate needs all of them, so they are in one line of the CPU cache.
 #[derive(Clone, Copy)]
 pub struct Vector {
     pub doc: DocId,
