@@ -103,4 +103,24 @@ mod tests {
         assert_eq!(shares(2, Some(6 * GIB)), (1, 1, GIB / 2), "smaller ones");
         assert_eq!(shares(2, Some(GIB)), (1, 1, SMALL_WORKER_BYTES), "a small machine still has one of each");
     }
+
+    #[test]
+    fn documented_numbers_are_those_of_shares() {
+        let page = include_str!("../../../docs/operations.md");
+        let section = page.split("\n### ").find(|section| section.starts_with("Number and memory of workers\n"));
+        let rows = section.into_iter().flat_map(str::lines).filter_map(|line| {
+            let (cores, rest) = line.strip_prefix("| ")?.split_once(" | ")?;
+            Some((line, cores.parse().ok()?, rest.split_once(" GiB | ")?.0.parse().ok()?))
+        });
+        let rows: Vec<(&str, usize, u64)> = rows.collect();
+        assert!(rows.len() > 4, "{rows:?}");
+        for (row, cores, gib) in rows {
+            let Shares { workers, slow_workers, memory_bytes } = shares(cores, Some(gib << 30));
+            // Both lanes, each with a quick worker that one organization leaves to the others.
+            let (all, mib) = (2 * (workers as u64 + 1 + slow_workers as u64), memory_bytes >> 20);
+            let percent = (all * mib * 100 + (gib << 9)) / (gib << 10);
+            let expected = format!("| {cores} | {gib} GiB | {all} | {mib} MiB | {percent} % of the memory |");
+            assert_eq!(row, expected);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Block model between our own readers and markdown.
 
-use crate::table;
+use crate::{literal, table};
 
 /// A block of a document, in reading order. Text is inline markdown with links and emphasis already marked.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,9 +45,7 @@ pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
                     continue;
                 }
                 out.push_str(separator);
-                out.extend(std::iter::repeat_n('#', usize::from((*level).clamp(1, 6))));
-                out.push(' ');
-                out.push_str(&text);
+                out.push_str(&heading(usize::from(*level), &text));
                 out.push('\n');
             }
             Block::Paragraph(text) => {
@@ -82,7 +80,7 @@ pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
                 let mut prefix = format!("{indent}{marker}");
                 for line in text.lines() {
                     out.push_str(&prefix);
-                    out.push_str(line.trim());
+                    push_escaped(line.trim(), &mut out);
                     out.push('\n');
                     prefix = format!("{indent}    ");
                 }
@@ -103,18 +101,70 @@ pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
     (out, starts)
 }
 
-/// Appends a line of text. A backslash escapes a line that looks like a heading, quote, list item or rule.
+/// Escapes the text of blocks without links and emphasis.
+pub(crate) fn escaped(blocks: &[Block]) -> Vec<Block> {
+    let escaped = |block: &Block| match block {
+        Block::Heading { level, text } => Block::Heading { level: *level, text: literal::block(text) },
+        Block::Paragraph(text) => Block::Paragraph(literal::block(text)),
+        Block::Item { level, ordered, text } => {
+            Block::Item { level: *level, ordered: *ordered, text: literal::block(text) }
+        }
+        Block::Table(rows) => {
+            Block::Table(rows.iter().map(|row| row.iter().map(|cell| literal::block(cell)).collect()).collect())
+        }
+    };
+    blocks.iter().map(escaped).collect()
+}
+
+/// Appends a line of text. A backslash escapes a line that looks like a heading, quote, list item, rule, table or
+/// definition.
 pub(crate) fn push_escaped(line: &str, out: &mut String) {
     let line = line.trim_start();
     let rest = line.trim_start_matches('#');
     let hashes = line.len() - rest.len();
-    let heading = (1..=6).contains(&hashes) && (rest.is_empty() || rest.starts_with(' '));
-    let item = ["- ", "+ ", "* "].iter().any(|mark| line.starts_with(mark)) || line.starts_with('>');
-    let rule = line.len() >= 3 && (line.bytes().all(|byte| byte == b'-') || line.bytes().all(|byte| byte == b'='));
-    if heading || item || rule || line.starts_with("```") || line.starts_with("~~~") {
+    let is_heading = (1..=6).contains(&hashes) && (rest.is_empty() || rest.starts_with(' '));
+    let item = ["- ", "+ ", "* "].iter().any(|mark| line.starts_with(mark));
+    let fence = line.starts_with("```") || line.starts_with("~~~");
+    let is_rule = is_rule(line);
+    if is_rule && line.starts_with(['*', '_']) {
+        // The rest of a run would still be a mark of emphasis.
+        for c in line.chars() {
+            if !c.is_whitespace() {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        return;
+    }
+    if is_heading || item || fence || is_rule || line.starts_with(['>', '|']) || is_definition(line) {
         out.push('\\');
     }
     out.push_str(line);
+}
+
+/// Returns true for a line of one mark that is a rule or makes a heading of the line above, and for the rule of a table.
+fn is_rule(line: &str) -> bool {
+    let of_table = line.contains('|') && line.bytes().all(|byte| matches!(byte, b'|' | b':' | b'-' | b' ' | b'\t'));
+    let Some(mark) = line.bytes().next().filter(|mark| matches!(mark, b'=' | b'-' | b'_' | b'*')) else {
+        return of_table;
+    };
+    let marks = line.bytes().filter(|byte| *byte == mark).count();
+    let spaced = mark != b'=' && line.bytes().all(|byte| byte == mark || matches!(byte, b' ' | b'\t'));
+    of_table || (marks >= 3 && (spaced || marks == line.len()))
+}
+
+/// Returns true for `[label]: target`. Footnotes begin in the same way.
+fn is_definition(line: &str) -> bool {
+    let label = line.strip_prefix('[').filter(|label| !label.starts_with('^'));
+    label.and_then(|label| label.split_once(']')).is_some_and(|(_, rest)| rest.starts_with(':'))
+}
+
+/// Returns a heading, of level 1 to 6, on one line. A backslash escapes a `#` at its end, which would only close it.
+pub(crate) fn heading(level: usize, text: &str) -> String {
+    let marks = "#".repeat(level.clamp(1, 6));
+    let front = text.trim_end_matches('#');
+    let closes = front.len() < text.len() && (front.is_empty() || front.ends_with(' '));
+    format!("{marks} {front}{}{}", if closes { "\\" } else { "" }, &text[front.len()..])
 }
 
 fn one_line(text: &str) -> String {
@@ -155,5 +205,13 @@ mod tests {
         assert_eq!(paragraph("#5 apples"), "#5 apples\n");
         assert_eq!(paragraph("- 3 degrees"), "\\- 3 degrees\n");
         assert_eq!(paragraph("a\n---"), "a\n\\---\n");
+        for line in ["+ x", "* x", "> x", "===", "-- -", "| a |", "-|-", "[a]: b", "~~~ x"] {
+            assert_eq!(paragraph(line), format!("\\{line}\n"));
+        }
+        assert_eq!(paragraph("_ _ _\n***"), "\\_ \\_ \\_\n\\*\\*\\*\n");
+        for line in ["-", "--", "-5", "1. x", "a|b", "[^1]: x", "[a] b", "[link](x): y"] {
+            assert_eq!(paragraph(line), format!("{line}\n"));
+        }
+        assert_eq!([heading(2, "C#"), heading(2, "C #"), heading(2, "#")], ["## C#", "## C \\#", "## \\#"]);
     }
 }

@@ -5,6 +5,10 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFI
 
 /// Number of bytes examined to guess an encoding.
 const SAMPLE: usize = 256 * 1024;
+/// Minimum number of valid characters outside ASCII per broken sequence of UTF-8, and of declared UTF-8. In another
+/// encoding such sequences are valid only by chance.
+const WIDE_PER_BROKEN: usize = 20;
+const WIDE_PER_BROKEN_IF_DECLARED: usize = 4;
 
 /// Returns the encoding of a label (`Latin1`, `"utf-8"`) as a list for [`decode`]. The list is empty for unknown
 /// labels and for encodings that no text uses (`replacement`, `x-user-defined`).
@@ -20,8 +24,8 @@ pub(crate) fn from_label(label: Option<&str>) -> Vec<&'static Encoding> {
 /// Decodes text and drops a byte order mark. Returns `None` for bytes that are not text in any encoding.
 ///
 /// Tries in order: byte order mark; UTF-16 by its NUL bytes; ISO-2022-JP by its escape sequences; UTF-8; the first
-/// encoding of `declared` that fits the bytes; a guess from letter frequencies. UTF-8 may have one broken sequence in
-/// a thousand, since a truncated or damaged file is still UTF-8.
+/// encoding of `declared` that fits the bytes; a guess from letter frequencies. UTF-8 may have broken sequences, since a
+/// truncated or damaged file is still UTF-8: one for [`WIDE_PER_BROKEN`] characters outside ASCII.
 ///
 /// UTF-8 precedes the declared encodings. Text in another encoding is valid UTF-8 only if it is a few letters long,
 /// while servers that declare `iso-8859-1` for every file are common.
@@ -31,7 +35,7 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
     if sample.contains(&0) {
-        if let Some(text) = decode_with_stray_nuls(bytes) {
+        if let Some(text) = decode_with_stray_nuls(bytes, declared) {
             return Some(text);
         }
         let wide = declared.iter().copied().find(|encoding| [UTF_16LE, UTF_16BE].contains(encoding));
@@ -44,7 +48,7 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
     if is_iso_2022_jp(sample) {
         return Some(encoding_rs::ISO_2022_JP.decode_without_bom_handling(bytes).0.into_owned());
     }
-    if let Some(text) = decode_utf8(bytes) {
+    if let Some(text) = decode_utf8(bytes, declared) {
         return Some(text);
     }
     // Only letters outside ASCII identify the encoding: the sample starts at the first one, with the word around it.
@@ -55,7 +59,7 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
     Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
 }
 
-/// Checks if bytes that are not UTF-8 can be text in this encoding. At most one in twenty non-ASCII characters may be
+/// Checks if bytes that are not UTF-8, however much of it is forgiven, can be text in this encoding. At most one in twenty non-ASCII characters may be
 /// broken, private use, or a control character of U+0080 to U+009F (unassigned bytes of an encoding map to these).
 fn is_plausible(encoding: &'static Encoding, letters: &[u8]) -> bool {
     if [UTF_8, UTF_16LE, UTF_16BE].contains(&encoding) {
@@ -115,17 +119,17 @@ fn is_utf16(encoding: &'static Encoding, sample: &[u8]) -> bool {
 }
 
 /// Decodes UTF-8 with occasional NUL bytes, which programs that write fixed-length fields leave in a page.
-fn decode_with_stray_nuls(bytes: &[u8]) -> Option<String> {
+fn decode_with_stray_nuls(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
     let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let stray = (bytes.len() - rest.len()) * 1000 <= bytes.len();
-    (stray && !is_binary(&rest[..rest.len().min(SAMPLE)])).then(|| decode_utf8(&rest)).flatten()
+    (stray && !is_binary(&rest[..rest.len().min(SAMPLE)])).then(|| decode_utf8(&rest, declared)).flatten()
 }
 
 fn is_iso_2022_jp(sample: &[u8]) -> bool {
     sample.is_ascii() && [b"\x1b$B", b"\x1b$@"].iter().any(|escape| sample.windows(3).any(|window| window == *escape))
 }
 
-fn decode_utf8(bytes: &[u8]) -> Option<String> {
+fn decode_utf8(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Some(text.to_owned());
     }
@@ -135,7 +139,8 @@ fn decode_utf8(bytes: &[u8]) -> Option<String> {
         broken += usize::from(!chunk.invalid().is_empty());
     }
     let cut_at_end = broken == 1 && bytes.utf8_chunks().last().is_some_and(|last| !last.invalid().is_empty());
-    let forgiven = broken * 1000 <= wide || (cut_at_end && wide > 0);
+    let least = if declared.contains(&UTF_8) { WIDE_PER_BROKEN_IF_DECLARED } else { WIDE_PER_BROKEN };
+    let forgiven = broken * least <= wide || (cut_at_end && wide > 0);
     forgiven.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
@@ -271,6 +276,22 @@ mod tests {
         let read = decode(cut, &[]).expect("text");
         assert!(read.starts_with(&"é".repeat(49)));
         assert!(!read.contains('Ã'));
+    }
+
+    #[test]
+    fn damaged_utf8_is_still_utf8() {
+        let quotes = "’ and ".repeat(150);
+        let damaged = [quotes.as_bytes(), b"\xe2\x80", quotes.as_bytes()].concat();
+        for label in [None, Some("utf-8"), Some("iso-8859-1")] {
+            let read = decode(&damaged, &from_label(label)).expect("text");
+            assert_eq!((read.matches('’').count(), read.matches('\u{fffd}').count()), (300, 1), "{label:?}");
+        }
+        // The fewer characters there are, the more a declaration counts.
+        let short = b"d\xc3\xa9j\xc3\xa0 vu, na\xc3\xafve caf\xc3\xa9 \xe2\x80 end";
+        assert_eq!(decode(short, &from_label(Some("utf-8"))).as_deref(), Some("déjà vu, naïve café \u{fffd} end"));
+        // A page in another encoding with a quotation in UTF-8.
+        let mixed = b"d\xe9j\xe0 vu, na\xefve caf\xe9: \xc3\xa9";
+        assert!(decode(mixed, &from_label(Some("utf-8"))).is_some_and(|text| text.starts_with("déjà vu, naïve café")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use csv::{ReaderBuilder, StringRecord};
 
-use crate::{ExtractError, ExtractRequest, Extracted, FileKind, charset, magic, names, table};
+use crate::{ExtractError, ExtractRequest, Extracted, FileKind, charset, literal, magic, names, table};
 
 /// Number of records examined to find the delimiter.
 const SAMPLE_RECORDS: usize = 100;
@@ -28,7 +28,8 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     let mut markdown = String::with_capacity(text.len() + text.len() / 4);
     let mut writer = table::Writer::new(&columns, &mut markdown);
     for record in records(body, delimiter).filter_map(Result::ok) {
-        writer.row(record.iter());
+        let cells: Vec<String> = record.iter().map(literal::block).collect();
+        writer.row(cells.iter().map(String::as_str));
     }
     Ok(Extracted { markdown, title: names::title_of(&request.name), ..Extracted::default() })
 }
@@ -123,6 +124,14 @@ mod tests {
         assert_eq!(
             table_of(FileKind::Csv, b"a,b\n\"x\ny\",\"p|q\"\n"),
             "| a | b |\n| --- | --- |\n| x<br>y | p\\|q |\n"
+        );
+    }
+
+    #[test]
+    fn marks_in_cells_are_text() {
+        assert_eq!(
+            table_of(FileKind::Csv, b"size,path\n10*20*30,C:\\\n<table>,a\\|b\n"),
+            "| size | path |\n| --- | --- |\n| 10\\*20*30 | C:\\\\ |\n| \\<table> | a\\\\\\|b |\n"
         );
     }
 

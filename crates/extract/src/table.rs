@@ -7,6 +7,11 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// Returns columns that all have content.
+    pub(crate) fn all(width: usize) -> Self {
+        Self { used: vec![true; width] }
+    }
+
     /// Records the non-empty columns of a row.
     pub(crate) fn record<'a>(&mut self, cells: impl Iterator<Item = &'a str>) {
         for (column, cell) in cells.enumerate() {
@@ -18,7 +23,7 @@ impl Columns {
     }
 }
 
-/// Row-by-row table writer; the first row is the header.
+/// Row-by-row table writer; the first row is the header. Cells are inline Markdown.
 ///
 /// The header has a cell for every column. Later rows end at their own last cell: GitHub tables allow short rows but
 /// not long ones. So one wide row among many short rows does not multiply the output.
@@ -80,7 +85,11 @@ pub(crate) fn write<S: AsRef<str>>(rows: &[Vec<S>], out: &mut String) {
 /// Writes one cell. Pipes are escaped and line breaks become `<br>`, because a table row is one line.
 fn write_cell(cell: &str, out: &mut String) {
     let mut line_break = false;
+    // True behind a backslash that escapes the next character.
+    let mut escaped = false;
     for c in cell.trim().chars() {
+        let was_escaped = escaped;
+        escaped = c == '\\' && !was_escaped;
         match c {
             '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => line_break = true,
             c => {
@@ -89,7 +98,7 @@ fn write_cell(cell: &str, out: &mut String) {
                     line_break = false;
                 }
                 match c {
-                    '|' => out.push_str("\\|"),
+                    '|' if !was_escaped => out.push_str("\\|"),
                     '\t' => out.push(' '),
                     c if c.is_control() => {}
                     c => out.push(c),
@@ -106,8 +115,8 @@ mod tests {
     #[test]
     fn cells_are_escaped_and_rows_kept_on_one_line() {
         let mut out = String::new();
-        write(&[vec!["a|b", "", "c"], vec!["", "", ""], vec!["line\r\ntwo"]], &mut out);
-        assert_eq!(out, "| a\\|b | c |\n| --- | --- |\n| line<br>two |\n");
+        write(&[vec!["a|b", "", "c"], vec!["", "", ""], vec!["line\r\ntwo"], vec!["\\|d\\\\|"]], &mut out);
+        assert_eq!(out, "| a\\|b | c |\n| --- | --- |\n| line<br>two |\n| \\|d\\\\\\| |\n");
     }
 
     #[test]

@@ -235,10 +235,9 @@ impl Parser<'_> {
         }
         let before = self.source[..at].chars().next_back().unwrap_or(' ');
         let after = rest[length..].chars().next().unwrap_or(' ');
-        // Inside a word `_` is a letter: snake_case.
-        let word_inside = mark == '_' && before.is_alphanumeric() && after.is_alphanumeric();
-        let may_open = !after.is_whitespace() && !word_inside;
-        let may_close = !before.is_whitespace() && !word_inside;
+        // Inside a word and at the wrong end of one `_` is a letter: snake_case, __init__.py.
+        let may_open = !(after.is_whitespace() || mark == '_' && before.is_alphanumeric());
+        let may_close = !(before.is_whitespace() || mark == '_' && after.is_alphanumeric());
         let mut remaining = length;
         if may_close {
             let mut skipped = 0;
@@ -351,7 +350,23 @@ impl Parser<'_> {
         if BREAKS.binary_search(&&*name).is_ok() && !inner.starts_with('/') && at > 0 {
             self.pieces.push(Piece::Character('\n'));
         }
+        let sign = match inner {
+            "sup" => '^',
+            "sub" => '_',
+            _ => return end + 1,
+        };
+        if self.is_between_digits(at, at + end + 1) {
+            self.pieces.push(Piece::Character(sign));
+        }
         end + 1
+    }
+
+    /// Returns true if a tag separates two numbers, which without it would be one: `10<sup>6</sup>`.
+    fn is_between_digits(&self, start: usize, end: usize) -> bool {
+        let before = self.source[..start].trim_end_matches(['*', '_']);
+        let after = &self.source[end..];
+        let number = after.strip_prefix(['-', '+', '−', '–']).unwrap_or(after);
+        before.ends_with(|c: char| c.is_ascii_digit()) && number.starts_with(|c: char| c.is_ascii_digit())
     }
 
     fn entity(&mut self, at: usize) -> usize {
@@ -462,6 +477,7 @@ mod tests {
             ("**bold *nested* text**", "bold nested text"),
             ("un*believ*able snake_case_name 2 * 3 * 4", "unbelievable snake_case_name 2 * 3 * 4"),
             ("5*3 and **open", "5*3 and **open"),
+            ("a_ and b_ _c_. (_d_)", "a_ and b_ c. (d)"),
             ("~~gone~~ ~5", "gone ~5"),
             ("[link](http://x/a_(b) \"title (1)\") after", "link after"),
             ("[**bold** link](<a b>)", "bold link"),
@@ -477,6 +493,8 @@ mod tests {
             ("<!-- toc --> a<!---->b <!--", " ab <!--"),
             ("a &amp; b &#228; &#x1F600; &unknown; AT&T &lt;b&gt;", "a & b ä 😀 &unknown; AT&T <b>"),
             ("日本*語*です", "日本語です"),
+            ("10<sup>6</sup> **2**<sup>10</sup> 10<sup>−3</sup> 10<sub>2</sub>", "10^6 2^10 10^−3 10_2"),
+            ("1<sup>st</sup> word<sup>1</sup> H<sub>2</sub>O 2<sup", "1st word1 H2O 2<sup"),
         ] {
             assert_eq!(text(source), expected, "{source}");
         }

@@ -10,8 +10,8 @@ use crate::markdown::{self, Kind};
 /// Paragraphs, headings and list items stay on separate lines, with at most one blank line in between. List items keep
 /// their number; bullets become `- `. Links are replaced by their text, table cells are separated by tabs, and code is
 /// kept without its fences. Images are dropped, except in headings and tables, where their alternative text is often
-/// all there is. Thematic breaks, comments, HTML tags and link definitions are dropped. The result has no white space
-/// at either end.
+/// all there is. Thematic breaks, comments, HTML tags and link definitions are dropped. Raised and lowered numbers behind a
+/// number become `10^6` and `10_2`. The result has no white space at either end.
 pub fn from_markdown(markdown: &str) -> String {
     let whole = 0..markdown.len();
     parts(markdown, std::slice::from_ref(&whole)).pop().unwrap_or_default()
@@ -177,7 +177,8 @@ impl<'a> Writer<'a> {
             // Indentation shows the nesting; without quotes it is white space only.
             self.out.push_str(&line[..line.len() - line.trim_start().len()]);
         }
-        self.out.push_str(if mark.ends_with(['.', ')']) { mark } else { "-" });
+        // A mark without text is more often a character.
+        self.out.push_str(if mark.ends_with(['.', ')']) || text.is_empty() { mark } else { "-" });
         self.out.push(' ');
         self.paragraph.push_str(text);
     }
@@ -373,6 +374,16 @@ end";
         }
         assert_eq!(from_markdown("a\r\n\r\nb\r\n"), "a\n\nb");
         assert_eq!(from_markdown("-\n- x\n"), "- \n- x");
+        assert_eq!(from_markdown("+\n\n* x\n"), "+ \n- x");
+    }
+
+    #[test]
+    fn escaped_marks_are_text() {
+        let markdown = "# The \\<table> \\#\n\n\\- 10\\*20*30, \\_\\_init__, \\&lt; and \\d\\\\.\n\\| a |\n\\===\n\n\\[a]: [b]\\(c) [\\^1]\n\n\
+            | a\\|b\\\\ | \\~\\~c~~ |\n| --- | --- |\n";
+        let text =
+            "The <table> #\n\n- 10*20*30, __init__, &lt; and \\d\\.\n| a |\n===\n\n[a]: [b](c) [^1]\n\na|b\\\t~~c~~";
+        assert_eq!(from_markdown(markdown), text);
     }
 
     #[test]

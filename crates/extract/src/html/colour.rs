@@ -1,18 +1,20 @@
 //! CSS colours, as far as needed to compare text with its background.
 
+use cssparser::color::parse_named_color;
+
 /// Red, green and blue from 0 to 255, opacity from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Colour([f64; 4]);
 
-/// Maximum difference per channel of colours that look the same.
-const MAX_DIFFERENCE: f64 = 12.0;
+/// Maximum difference per channel of colours that look the same: ivory is a white.
+const MAX_DIFFERENCE: f64 = 15.0;
 /// Opacity below which text is invisible.
 const MIN_OPACITY: f64 = 0.05;
 
 impl Colour {
     pub(super) const WHITE: Self = Self([255.0, 255.0, 255.0, 1.0]);
 
-    /// Parses hex, `rgb()`, `hsl()` and the colour names used to hide text (CSS Color 4); `None` for others.
+    /// Parses hex, `rgb()`, `hsl()` and the names of colours (CSS Color 4); `None` for others.
     pub(super) fn parse(value: &str) -> Option<Self> {
         let value = value.trim().to_ascii_lowercase();
         let value = value.trim_end_matches("!important").trim_end();
@@ -20,8 +22,9 @@ impl Colour {
             return Self::from_hex(hex);
         }
         if let Some((function, arguments)) = value.split_once('(') {
+            // A background may have more parts behind its colour.
+            let arguments = arguments.split(')').next().unwrap_or_default();
             let numbers: Vec<f64> = arguments
-                .trim_end_matches(')')
                 .split(|c: char| c == ',' || c == '/' || c.is_whitespace())
                 .filter(|part| !part.is_empty())
                 .map(number)
@@ -34,22 +37,11 @@ impl Colour {
                 _ => None,
             };
         }
-        let grey = |level: f64| Some(Self([level, level, level, 1.0]));
-        match value {
-            "white" => Some(Self::WHITE),
-            "black" => grey(0.0),
-            "snow" | "ghostwhite" | "ivory" | "floralwhite" | "mintcream" | "azure" => grey(250.0),
-            "whitesmoke" => grey(245.0),
-            "grey" | "gray" => grey(128.0),
-            "silver" => grey(192.0),
-            "red" => Some(Self([255.0, 0.0, 0.0, 1.0])),
-            "lime" => Some(Self([0.0, 255.0, 0.0, 1.0])),
-            "green" => Some(Self([0.0, 128.0, 0.0, 1.0])),
-            "blue" => Some(Self([0.0, 0.0, 255.0, 1.0])),
-            "yellow" => Some(Self([255.0, 255.0, 0.0, 1.0])),
-            "transparent" => Some(Self([0.0; 4])),
-            _ => None,
+        if value == "transparent" {
+            return Some(Self([0.0; 4]));
         }
+        let (red, green, blue) = parse_named_color(value).ok()?;
+        Some(Self([f64::from(red), f64::from(green), f64::from(blue), 1.0]))
     }
 
     fn from_hex(hex: &str) -> Option<Self> {
@@ -109,7 +101,7 @@ mod tests {
         ] {
             assert!(Colour::parse(white).is_some_and(|colour| colour.looks_like(Colour::WHITE)), "{white}");
         }
-        for other in ["#000", "hsl(0,100%,50%)", "rgb(200,255,255)", "#ccc", "red"] {
+        for other in ["#000", "hsl(0,100%,50%)", "rgb(200,255,255)", "#ccc", "red", "Navy"] {
             assert!(Colour::parse(other).is_some_and(|colour| !colour.looks_like(Colour::WHITE)), "{other}");
         }
         let red = Colour::parse("red").expect("a colour");
@@ -117,7 +109,7 @@ mod tests {
         for unseen in ["transparent", "rgba(0,0,0,0)", "#12345600", "rgb(9 9 9 / 0%)"] {
             assert!(Colour::parse(unseen).is_some_and(Colour::is_transparent), "{unseen}");
         }
-        for none in ["inherit", "var(--x)", "#12", "#ggg", "rgb(1,2)", "", "rgb(é)"] {
+        for none in ["inherit", "currentcolor", "var(--x)", "#12", "#ggg", "rgb(1,2)", "", "rgb(é)"] {
             assert_eq!(Colour::parse(none), None, "{none}");
         }
     }

@@ -1,6 +1,8 @@
 //! CSS declarations that affect the visibility of text.
 
 use super::colour::Colour;
+use super::dimension::dimension;
+use super::font_size::{self, FontSize};
 
 /// Declarations of a `style` attribute.
 pub(super) struct Declarations<'a>(Vec<(&'a str, &'a str)>);
@@ -23,7 +25,24 @@ impl<'a> Declarations<'a> {
             return Some(Background::Picture);
         }
         let value = self.get("background-color").or_else(|| self.get("background"))?;
-        Colour::parse(value).filter(|colour| !colour.is_transparent()).map(Background::Colour)
+        // The colour is one part of the short form: `#222 none repeat`.
+        let colour = Colour::parse(value).or_else(|| value.split_whitespace().find_map(Colour::parse));
+        colour.filter(|colour| !colour.is_transparent()).map(Background::Colour)
+    }
+
+    /// Returns the declarations that elements inside inherit and can override.
+    pub(super) fn text_style(&self) -> TextStyle {
+        let sizes = self.0.iter().rev().filter_map(|(name, value)| match *name {
+            "font-size" => FontSize::parse(value),
+            "font" => FontSize::of_font(value),
+            _ => None,
+        });
+        let shown = match self.get("visibility") {
+            Some("hidden" | "collapse") => Some(false),
+            Some("visible" | "initial") => Some(true),
+            _ => None,
+        };
+        TextStyle { size: sizes.into_iter().next(), shown }
     }
 
     pub(super) fn is_faded_out(&self) -> bool {
@@ -37,8 +56,8 @@ impl<'a> Declarations<'a> {
         ["transform", "transition", "animation", "will-change"].iter().any(|name| self.get(name).is_some())
     }
 
-    /// Returns true if the declarations make text invisible.
-    pub(super) fn hide(&self) -> bool {
+    /// Returns true if the declarations hide an element with all elements inside, whatever these declare.
+    pub(super) fn hide_all(&self) -> bool {
         let is = |name: &str, values: &[&str]| self.get(name).is_some_and(|value| values.contains(&value));
         let at_most = |name: &str, limit: f64| self.get(name).and_then(length).is_some_and(|length| length <= limit);
         let clipped = is("overflow", &["hidden", "clip"])
@@ -53,13 +72,32 @@ impl<'a> Declarations<'a> {
                 value.replace(' ', "").contains("inset(100%)") || value.replace(' ', "").contains("inset(50%)")
             });
         is("display", &["none"])
-            || is("visibility", &["hidden", "collapse"])
             || (self.is_faded_out() && !self.is_animated())
             || self.get("transform").is_some_and(|value| value.replace(' ', "").contains("scale(0)"))
-            || at_most("font-size", 1.0)
             || clipped
             || away
             || cut
+    }
+}
+
+/// Declarations on text that elements inherit from those around them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct TextStyle {
+    pub size: Option<FontSize>,
+    /// `visibility`: false for `hidden`.
+    pub shown: Option<bool>,
+}
+
+impl TextStyle {
+    /// Returns these declarations, and those of `other` for what is not declared.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { size: self.size.or(other.size), shown: self.shown.or(other.shown) }
+    }
+
+    /// Returns true if the declarations hide text of the usual size.
+    pub(super) fn hides(self) -> bool {
+        self.shown == Some(false)
+            || self.size.is_some_and(|size| font_size::is_unreadable(size.within(font_size::USUAL)))
     }
 }
 
@@ -72,13 +110,11 @@ pub(super) enum Background {
 
 /// Returns an approximate length in pixels; `None` for other units and keywords.
 fn length(value: &str) -> Option<f64> {
-    let digits = value.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(value.len());
-    let number: f64 = value[..digits].parse().ok()?;
-    match value[digits..].trim() {
-        "" | "px" => Some(number),
-        "pt" => Some(number * 4.0 / 3.0),
-        "em" | "rem" => Some(number * 16.0),
-        _ if number == 0.0 => Some(0.0),
+    match dimension(value)? {
+        (number, "" | "px") => Some(number),
+        (number, "pt") => Some(number * 4.0 / 3.0),
+        (number, "em" | "rem") => Some(number * 16.0),
+        (0.0, _) => Some(0.0),
         _ => None,
     }
 }

@@ -2,18 +2,23 @@
 
 use dom_query::NodeRef;
 
-use super::formula;
 use super::measure::SILENT;
+use super::{formula, raised};
+use crate::literal;
+pub(super) use crate::literal::balanced;
 
 /// Inline text with collapsed white space and markers directly at words.
 #[derive(Default)]
 pub(super) struct Inline {
     out: String,
+    /// Text behind `out` that is escaped when it is known what follows.
+    literal: String,
 }
 
 impl Inline {
     /// Returns the lines; two line breaks in a row end a paragraph.
-    pub(super) fn finish(self) -> String {
+    pub(super) fn finish(mut self) -> String {
+        self.settle(None);
         let mut out = String::with_capacity(self.out.len());
         let mut breaks = 0;
         for line in self.out.lines().map(str::trim) {
@@ -33,20 +38,34 @@ impl Inline {
                 ' ' | '\t' | '\n' | '\r' | '\x0c' => self.space(),
                 // Soft hyphens and zero-width spaces only affect line breaking in a browser.
                 '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
-                '*' | '`' => {
-                    self.out.push('\\');
-                    self.out.push(c);
-                }
                 c if c.is_control() => {}
-                c => self.out.push(c),
+                c => self.literal.push(c),
             }
         }
     }
 
+    /// Returns the text or markup at the end.
+    fn last_text(&self) -> &str {
+        if self.literal.is_empty() { &self.out } else { &self.literal }
+    }
+
     fn space(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with([' ', '\n']) {
-            self.out.push(' ');
+        if self.last_text().ends_with(|last| !matches!(last, ' ' | '\n')) {
+            self.literal.push(' ');
         }
+    }
+
+    /// Appends markdown as it is.
+    fn markup(&mut self, markup: &str) {
+        if !markup.is_empty() {
+            self.settle(markup.chars().next());
+            self.out.push_str(markup);
+        }
+    }
+
+    /// Escapes the text since the last markup. `after` is the character that follows.
+    fn settle(&mut self, after: Option<char>) {
+        literal::push_part(&std::mem::take(&mut self.literal), after, &mut self.out);
     }
 
     pub(super) fn element(&mut self, element: &NodeRef) {
@@ -54,25 +73,24 @@ impl Inline {
         match &*name {
             name if SILENT.contains(&name) => {}
             "br" => {
-                while self.out.ends_with(' ') {
-                    self.out.pop();
-                }
-                self.out.push('\n');
+                self.literal.truncate(self.literal.trim_end_matches(' ').len());
+                self.markup("\n");
             }
             "b" | "strong" => self.emphasis(element, "**"),
             "i" | "em" | "cite" | "var" => self.emphasis(element, "*"),
             "del" | "s" | "strike" => self.emphasis(element, "~~"),
+            "sup" | "sub" if raised::is_distinct(element, self.last_text()) => self.tagged(element, &name),
             "code" | "kbd" | "samp" | "tt" => self.code(element),
             "a" => self.link(element),
             "img" => self.image(element),
             "q" => {
-                self.out.push('"');
+                self.literal.push('"');
                 self.children(element);
-                self.out.push('"');
+                self.literal.push('"');
             }
             // Pronunciation above the characters repeats them.
             "rt" | "rp" | "wbr" => {}
-            "math" => self.out.push_str(&formula::markdown(element)),
+            "math" => self.markup(&formula::markdown(element)),
             _ => self.children(element),
         }
     }
@@ -93,6 +111,8 @@ impl Inline {
         // Keeps a leading space visible.
         inner.out.push('\u{1}');
         inner.children(element);
+        // A closing marker or bracket.
+        inner.settle(Some('*'));
         inner.out.split_off(1)
     }
 
@@ -103,13 +123,21 @@ impl Inline {
         if inner.starts_with([' ', '\n']) {
             self.space();
         }
-        if text.is_empty() || text.contains('\n') || text.contains(mark) || self.out.ends_with(mark) {
-            self.out.push_str(text);
+        let continues = self.literal.is_empty() && self.out.ends_with(mark);
+        if text.is_empty() || text.contains('\n') || text.contains(mark) || continues {
+            self.markup(text);
         } else {
-            self.out.push_str(mark);
-            self.out.push_str(text);
-            self.out.push_str(mark);
+            self.markup(&format!("{mark}{text}{mark}"));
         }
+        if inner.ends_with([' ', '\n']) {
+            self.space();
+        }
+    }
+
+    /// Appends text between tags, for which markdown has no markers.
+    fn tagged(&mut self, element: &NodeRef, tag: &str) {
+        let inner = Self::render_separately(element);
+        self.markup(&format!("<{tag}>{}</{tag}>", inner.trim().replace('\n', " ")));
         if inner.ends_with([' ', '\n']) {
             self.space();
         }
@@ -123,9 +151,9 @@ impl Inline {
             return;
         }
         if text.contains('`') {
-            self.out.push_str(&format!("`` {text} ``"));
+            self.markup(&format!("`` {text} ``"));
         } else {
-            self.out.push_str(&format!("`{text}`"));
+            self.markup(&format!("`{text}`"));
         }
     }
 
@@ -145,9 +173,9 @@ impl Inline {
         }
         match target(element) {
             Some(target) if !text.is_empty() => {
-                self.out.push_str(&format!("[{}]({target})", balanced(&text)));
+                self.markup(&format!("[{}]({target})", balanced(&text)));
             }
-            _ => self.out.push_str(&text),
+            _ => self.markup(&text),
         }
         if inner.ends_with([' ', '\n']) {
             self.space();
@@ -156,7 +184,7 @@ impl Inline {
 
     fn image(&mut self, element: &NodeRef) {
         if let Some(formula) = formula::of_image(element) {
-            self.out.push_str(&formula);
+            self.markup(&formula);
             return;
         }
         let alt = element.attr("alt").unwrap_or_default();
@@ -167,7 +195,7 @@ impl Inline {
             return;
         }
         match element.attr("src") {
-            Some(source) => self.out.push_str(&image(&alt, &source)),
+            Some(source) => self.markup(&image(&alt, &source)),
             None => self.text(&alt),
         }
     }
@@ -179,17 +207,9 @@ pub(super) fn target(element: &NodeRef) -> Option<String> {
     Some(target.replace('(', "%28").replace(')', "%29"))
 }
 
-/// Escapes brackets that do not match, because they would end the label.
-pub(super) fn balanced(label: &str) -> String {
-    let mut depth = 0i32;
-    let fits = label.chars().all(|c| {
-        depth += i32::from(c == '[') - i32::from(c == ']');
-        depth >= 0
-    });
-    if fits && depth == 0 { label.to_owned() } else { label.replace('[', "\\[").replace(']', "\\]") }
-}
-
-/// Returns markdown of an image with its description.
+/// Returns markdown of an image with its description, which is literal text.
 pub(super) fn image(text: &str, source: &str) -> String {
-    format!("![{}]({})", balanced(text), source.replace('(', "%28").replace(')', "%29"))
+    let mut label = String::with_capacity(text.len());
+    literal::push_part(text, Some(']'), &mut label);
+    format!("![{}]({})", balanced(&label), source.replace('(', "%28").replace(')', "%29"))
 }

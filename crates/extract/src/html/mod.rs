@@ -1,15 +1,19 @@
 //! Reader for web pages: main content as markdown.
 
+mod appearance;
 mod attributes;
 mod boilerplate;
 mod boilerplate_parts;
+mod buttons;
 mod charset;
 mod clutter;
 mod code;
 mod colour;
 mod declarations;
+mod dimension;
 mod end_tag;
 mod ending;
+mod font_size;
 mod forms;
 mod formula;
 mod hidden;
@@ -24,9 +28,11 @@ mod measure;
 mod metadata;
 mod node_map;
 mod noscript;
+mod numbers;
 mod parse;
 mod plain_text;
 mod prompts;
+mod raised;
 mod recipe;
 mod render;
 mod sink;
@@ -36,6 +42,7 @@ mod teasers;
 mod title;
 
 use dom_query::Document;
+use url::Url;
 
 use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names, tidy};
 
@@ -55,12 +62,11 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     };
     let base = links::base(&page, request.base_url.as_deref());
     let metadata = metadata::read(&page, base.as_ref());
-    let hidden_text = hidden::remove(&page);
-    links::make_absolute(&page, base.as_ref());
-    let markdown = content(&page, &resolved, request.base_url.is_some());
+    let hidden_text = prepare(&page, base.as_ref());
+    let markdown = content(&page, &resolved, base.as_ref(), request.base_url.is_some());
     // Pages built by scripts may have their text only in structured data.
     let structured_body = metadata.body.filter(|body| measure::weight(&markdown) < measure::weight(body) / 3.0);
-    let markdown = structured_body.map(|body| render_body(&body)).unwrap_or(markdown);
+    let markdown = structured_body.map(|body| render_body(&body, base.as_ref())).unwrap_or(markdown);
     Ok(Extracted {
         title: metadata.title.or_else(|| names::title_of(&request.name)),
         author: metadata.author,
@@ -75,11 +81,20 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     })
 }
 
+/// Brings a parsed page into the form that is rendered. Every tree passes through here, also those of later attempts.
+/// Returns true if the page hides running text.
+fn prepare(page: &Document, base: Option<&Url>) -> bool {
+    let hidden_text = hidden::remove(page);
+    buttons::unwrap_headings(page);
+    links::make_absolute(page, base);
+    hidden_text
+}
+
 /// Returns the content of an article, otherwise the page without boilerplate, otherwise the whole page.
 ///
 /// Only pages from the web are reduced to an article, since the rest is shared with other pages of the site. In a file
 /// that a user chose, everything except marked boilerplate is content.
-fn content(page: &Document, source: &str, from_web: bool) -> String {
+fn content(page: &Document, source: &str, base: Option<&Url>, from_web: bool) -> String {
     let Some(body) = page.body() else { return String::new() };
     boilerplate::remove(&body, from_web);
     let content = if from_web { main_content::find(&body) } else { None };
@@ -92,17 +107,18 @@ fn content(page: &Document, source: &str, from_web: bool) -> String {
         return markdown;
     }
     let Some(page) = parse::document(source) else { return String::new() };
-    hidden::remove(&page);
+    prepare(&page, base);
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 
 /// Renders text of structured data, which may be HTML.
-fn render_body(body: &str) -> String {
+fn render_body(body: &str, base: Option<&Url>) -> String {
     let paragraphs: String = match body.contains("</") {
         true => body.to_owned(),
         false => body.lines().map(|line| format!("<p>{}</p>", line.replace('<', "&lt;"))).collect(),
     };
     let Some(page) = parse::document(&paragraphs) else { return plain_text::text(&paragraphs).0 };
+    prepare(&page, base);
     page.body().map(|body| tidy::markdown(&render::markdown(&body))).unwrap_or_default()
 }
 

@@ -1,6 +1,8 @@
 //! Text of a page without a tree, for pages that are too large or too deep to parse.
 
 use super::end_tag;
+use crate::blocks::push_escaped;
+use crate::literal;
 
 /// Elements without visible text.
 const SKIPPED: [&str; 6] = ["script", "style", "template", "noscript", "svg", "iframe"];
@@ -10,7 +12,7 @@ const INLINE: [&str; 22] = [
     "span", "strong", "sub", "sup", "u",
 ];
 
-/// Returns the text, one line per block, and the page's title.
+/// Returns the text as Markdown, one line per block, and the page's title.
 pub(super) fn text(source: &str) -> (String, Option<String>) {
     let mut raw = String::with_capacity(source.len() / 2);
     let mut title = None;
@@ -50,16 +52,12 @@ pub(super) fn text(source: &str) -> (String, Option<String>) {
     raw.push_str(&resolved(rest));
     let mut out = String::with_capacity(raw.len());
     for line in raw.lines() {
-        let mut words = line.split_whitespace();
-        if let Some(first) = words.next() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !words.is_empty() {
             if !out.is_empty() {
                 out.push_str("\n\n");
             }
-            out.push_str(first);
-            for word in words {
-                out.push(' ');
-                out.push_str(word);
-            }
+            push_escaped(&literal::block(&words.join(" ")), &mut out);
         }
     }
     (out, title)
@@ -88,8 +86,8 @@ mod tests {
         for (source, expected) in [
             ("Caf&eacute;&nbsp;M&uuml;ller &rarr; 5&thinsp;&euro;", "Café Müller → 5 €"),
             ("&#150; &#x1F600; &#0; &#x7;!", "– 😀 \u{fffd} !"),
-            ("&copy 2024, R&D, &nosuch;", "© 2024, R&D, &nosuch;"),
-            ("a&lt;b&gt;c&#10;d", "a<b>c d"),
+            ("&copy 2024, R&D, &nosuch;", "© 2024, R&D, \\&nosuch;"),
+            ("a&lt;b&gt;c&#10;d", "a\\<b>c d"),
         ] {
             assert_eq!(text(source).0, expected, "{source}");
             let (_, title) = text(&format!("<title>{source}</title>"));
@@ -105,5 +103,6 @@ mod tests {
         let (deep, _) = text(&("<div>".repeat(100_000) + "core"));
         assert_eq!(deep, "core");
         assert_eq!(text(&"&".repeat(1 << 20)).0.len(), 1 << 20);
+        assert_eq!(text(&"*a".repeat(1 << 18)).0.len(), (3 << 18) - 1);
     }
 }

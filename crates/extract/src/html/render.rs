@@ -5,8 +5,9 @@ use dom_query::{NodeRef, Selection};
 use super::code::code_block;
 use super::inline::{Inline, balanced, image, target};
 use super::measure::{SILENT, is_block, weight};
+use super::numbers::Numbers;
 use super::table;
-use crate::blocks::push_escaped;
+use crate::blocks::{heading, push_escaped};
 
 /// Maximum weight of credits and controls in a figure besides its caption.
 const MAX_FIGURE_LABELS: f64 = 80.0;
@@ -95,9 +96,9 @@ impl Blocks {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 let level = usize::from(name.as_bytes()[1] - b'0');
                 let text = line(element, " ");
-                let text = text.trim_start_matches(['#', ' ', '\\']);
+                let text = text.trim_start_matches("\\#").trim_start_matches(['#', ' ']);
                 if !text.is_empty() {
-                    self.push(format!("{} {text}", "#".repeat(level)));
+                    self.push(heading(level, text));
                 }
             }
             "blockquote" | "ul" | "ol" | "menu" | "li" if is_too_deep(element) => self.children(element),
@@ -209,50 +210,43 @@ fn holds_block(element: &NodeRef) -> bool {
 }
 
 fn list(element: &NodeRef, ordered: bool) -> String {
-    let start = element.attr("start").and_then(|start| start.trim().parse::<u32>().ok()).unwrap_or(1);
-    let mut number = start;
-    let mut items = Vec::new();
+    let mut numbers = Numbers::of(element);
+    let mut blocks = Vec::new();
+    let mut marker = numbers.marker(ordered);
     for child in element.children_it(false).filter(NodeRef::is_element) {
-        // An item may have its own number (HTML, 4.4.8).
-        if let Some(own) = child.attr("value").and_then(|value| value.trim().parse().ok()) {
-            number = own;
-        }
-        let item = if (child.has_name("ul") || child.has_name("ol")) && !is_too_deep(&child) {
-            // A list directly inside a list, as old editors write it, belongs to the previous item.
-            let nested = list(&child, child.has_name("ol"));
-            nested.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
-        } else if ordered {
-            list_item(&format!("{number}. "), &child)
+        let nested = ["ul", "ol", "menu"].iter().any(|name| child.has_name(name)) && !is_too_deep(&child);
+        let block = if nested {
+            // A list directly inside a list, as editors in browsers write it, belongs to the previous item.
+            indented(&list(&child, child.has_name("ol")), marker.len())
         } else {
-            list_item("- ", &child)
+            numbers.set(child.attr("value").as_deref());
+            marker = numbers.marker(ordered);
+            list_item(&marker, &child)
         };
-        if !item.is_empty() {
-            number = number.saturating_add(1);
-            items.push(item);
+        // An empty item has a number too.
+        if child.has_name("li") || (!nested && !block.is_empty()) {
+            numbers.advance();
+        }
+        if !block.is_empty() {
+            blocks.push(block);
         }
     }
-    items.join("\n")
+    blocks.join("\n")
 }
 
 /// Renders one item: the first line behind the marker, the others indented.
 fn list_item(marker: &str, element: &NodeRef) -> String {
-    let inner = markdown_of_children(element);
-    let indent = " ".repeat(marker.len());
-    let mut item = String::new();
     // A nested list follows the text of its item without a blank line.
-    let inner = inner.replace("\n\n- ", "\n- ").replace("\n\n1. ", "\n1. ");
-    for line in inner.lines() {
-        if item.is_empty() {
-            item.push_str(marker);
-        } else {
-            item.push('\n');
-            if !line.is_empty() {
-                item.push_str(&indent);
-            }
-        }
-        item.push_str(line);
-    }
-    item
+    let inner = markdown_of_children(element).replace("\n\n- ", "\n- ").replace("\n\n1. ", "\n1. ");
+    let item = indented(&inner, marker.len());
+    item.get(marker.len()..).map_or_else(String::new, |text| format!("{marker}{text}"))
+}
+
+/// Indents all lines but blank ones.
+fn indented(lines: &str, width: usize) -> String {
+    let indent = " ".repeat(width);
+    let indent_line = |line: &str| if line.is_empty() { String::new() } else { format!("{indent}{line}") };
+    lines.lines().map(indent_line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -270,7 +264,13 @@ mod tests {
             ("<p>a<b> bold </b>c</p>", "a **bold** c"),
             ("<p>a <b></b>b <i>c</i><i>d</i></p>", "a b *c*d"),
             ("<p>x <a href='http://a.b/c(d)'>l\n m</a>.</p>", "x [l m](http://a.b/c%28d%29)."),
-            ("<p>2 * 3 <code>a  b</code> <code>x`y</code></p>", "2 \\* 3 `a b` `` x`y ``"),
+            ("<p>2 * 3 <code>a  b</code> <code>x`y</code></p>", "2 * 3 `a b` `` x`y ``"),
+            ("<h1>The &lt;table&gt; element</h1>", "# The \\<table> element"),
+            ("<p>10*20*30, \\d+\\.\\d, __init__, &amp;lt;</p>", "10\\*20\\*30, \\d+\\\\.\\d, \\_\\_init__, \\&lt;"),
+            (
+                "<p>R&amp;<b>D;</b> C:\\<i>a</i> <b>5*</b> so!<a href='x'>y</a></p>",
+                "R&**D;** C:\\\\*a* **5\\*** so\\![y](x)",
+            ),
             ("<p>one<br>two</p>", "one\ntwo"),
             ("<h2><a href='#x'>§</a><a href='#x'>Head</a></h2>", "## Head"),
             ("<p># no heading</p>", "\\# no heading"),
@@ -288,6 +288,43 @@ mod tests {
             "3. three\n   - a\n   - b\n\n     c\n4. four"
         );
         assert_eq!(rendered("<ul><li>a</li><ul><li>b</li></ul></ul>"), "- a\n  - b");
+    }
+
+    #[test]
+    fn items_have_the_numbers_that_browsers_show() {
+        for (html, expected) in [
+            ("<ol><li>a</li><ol><li>b</li></ol><li>c</li></ol>", "1. a\n   1. b\n2. c"),
+            ("<ol start=10><li>a</li><ul><li>b</li></ul><li>c</li></ol>", "10. a\n    - b\n11. c"),
+            ("<ol><li>a</li><li></li><li>c</li></ol>", "1. a\n3. c"),
+            ("<ol reversed><li>a</li><li>b</li><ol><li>c</li></ol><li>d</li></ol>", "3. a\n2. b\n   1. c\n1. d"),
+            ("<ol reversed start=5><li>a</li><li value=2>b</li><li>c</li></ol>", "5. a\n2. b\n1. c"),
+            ("<ol start=-1><li>a</li><li>b</li><li>c</li></ol>", "0. a\n0. b\n1. c"),
+            ("<ol start=9999999999><li>a</li></ol>", "999999999. a"),
+            ("<ol start=1e400><li>a</li></ol>", "1. a"),
+        ] {
+            assert_eq!(rendered(html), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn raised_and_lowered_text_does_not_change_the_word_before_it() {
+        for (html, expected) in [
+            ("10<sup>6</sup>", "10<sup>6</sup>"),
+            ("2<sup>10</sup> = 1024", "2<sup>10</sup> = 1024"),
+            ("<i>E</i> = <i>mc</i><sup>2</sup>", "*E* = *mc*<sup>2</sup>"),
+            ("(a + b)<sup>2 </sup>c", "(a + b)<sup>2</sup> c"),
+            ("10<sup>−6</sup> 2<sup><i>n</i></sup>", "10<sup>−6</sup> 2<sup>*n*</sup>"),
+            ("a word<sup>1</sup>", "a word<sup>1</sup>"),
+            ("10<sub>2</sub>, x<sub>n+1</sub>", "10<sub>2</sub>, x<sub>n+1</sub>"),
+            ("H<sub>2</sub>O, Ca(OH)<sub>2</sub>", "H2O, Ca(OH)2"),
+            ("the 1<sup>st</sup>, le 2<sup>e</sup>", "the 1st, le 2e"),
+            ("a word<sup><a href='#n'>1</a></sup>", "a word1"),
+            ("a word <sup>1</sup>", "a word 1"),
+            ("Pump<sup>®</sup>", "Pump®"),
+            ("the end.<sup>1</sup>", "the end.1"),
+        ] {
+            assert_eq!(rendered(&format!("<p>{html}</p>")), expected, "{html}");
+        }
     }
 
     #[test]

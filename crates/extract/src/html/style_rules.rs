@@ -1,28 +1,73 @@
-//! Rules in a page's `style` elements that hide elements.
+//! Rules in a page's `style` elements that hide elements or text.
 
-use dom_query::{Document, NodeRef};
+use dom_query::{Document, NodeRef, Selection};
 
-use super::declarations::Declarations;
+use super::declarations::{Declarations, TextStyle};
+use super::measure::weight;
+use super::node_map::NodeMap;
 
 /// Maximum size of examined style sheets and scripts per page, in bytes.
 const MAX_SHEET_BYTES: usize = 512 << 10;
-/// Maximum number of selectors of hiding rules examined.
+/// Maximum number of selectors of hiding rules examined, and of rules that show text.
 const MAX_RULES: usize = 64;
+/// Maximum length of an examined selector, in bytes.
+const MAX_SELECTOR: usize = 100;
 
-/// Returns elements that rules hide permanently. The selector must be a class or id, or a compound of these with an
-/// element name, and no other rule or script of the page may name the class or id. Otherwise a click shows the element: tabs,
-/// accordions, menus.
-pub(super) fn hidden<'a>(page: &'a Document) -> Vec<NodeRef<'a>> {
+/// Effect of the page's rules on an element.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ruled {
+    /// The element is hidden with all elements inside.
+    pub hides_all: bool,
+    /// Style that hides text.
+    pub hiding: TextStyle,
+    /// Style of other rules. Only known on pages with rules that hide text.
+    pub showing: TextStyle,
+}
+
+/// Returns the effects of rules by element.
+///
+/// A rule hides its elements permanently if its selector is a class or id, or a compound of these with an element name,
+/// and no other rule or script of the page names the class or id. Otherwise a click shows the element: tabs, accordions,
+/// menus.
+pub(super) fn read(page: &Document) -> NodeMap<Ruled> {
+    let mut ruled = NodeMap::<Ruled>::default();
     let sheets = texts(page, "style:not([media=print])");
-    let hiding = hiding_selectors(&sheets);
+    let Rules { mut hiding, showing } = rules(&sheets);
     if hiding.is_empty() {
-        return Vec::new();
+        return ruled;
     }
     let scripts = texts(page, "script");
-    let permanent = hiding
-        .iter()
-        .filter(|selector| names(selector).all(|name| mentions(&sheets, name) == 1 && mentions(&scripts, name) == 0));
-    permanent.filter_map(|selector| page.try_select(selector)).flat_map(|found| found.nodes().to_vec()).collect()
+    hiding
+        .retain(|rule| names(&rule.selector).all(|name| mentions(&sheets, name) == 1 && mentions(&scripts, name) == 0));
+    let most = page.body().map_or(0.0, |body| weight(&body.text())) / 2.0;
+    for (rule, element) in matches(page, &hiding) {
+        if !is_page(&element, most) {
+            let effect = ruled.entry(element.id).or_default();
+            effect.hides_all |= rule.hides_all;
+            effect.hiding = rule.text.or(effect.hiding);
+        }
+    }
+    if ruled.values().any(|effect| effect.hiding.hides()) {
+        for (rule, element) in matches(page, &showing) {
+            let effect = ruled.entry(element.id).or_default();
+            effect.showing = rule.text.or(effect.showing);
+        }
+    }
+    ruled
+}
+
+/// Returns the elements of each rule, in the order of the rules.
+fn matches<'a, 'r>(page: &'a Document, rules: &'r [Rule]) -> impl Iterator<Item = (&'r Rule, NodeRef<'a>)> {
+    rules.iter().flat_map(move |rule| {
+        let found = page.try_select(&rule.selector).map(|found| found.nodes().to_vec()).unwrap_or_default();
+        found.into_iter().map(move |element| (rule, element))
+    })
+}
+
+/// Returns true if the element is the page itself, which a rule hides until an external script shows it.
+fn is_page(element: &NodeRef, most: f64) -> bool {
+    let own = ["html", "body", "main", "article"].iter().any(|name| element.has_name(name));
+    own || Selection::from(*element).select("h1, main, article").exists() || weight(&element.text()) > most
 }
 
 fn texts(page: &Document, selector: &str) -> String {
@@ -37,9 +82,22 @@ fn texts(page: &Document, selector: &str) -> String {
     all
 }
 
-/// Returns the selectors of hiding rules outside of `@media` and other at-rules.
-fn hiding_selectors(sheets: &str) -> Vec<String> {
-    let mut selectors = Vec::new();
+struct Rules {
+    hiding: Vec<Rule>,
+    showing: Vec<Rule>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Rule {
+    selector: String,
+    hides_all: bool,
+    text: TextStyle,
+}
+
+/// Returns the rules that hide elements or text, and those that declare visible text, outside of `@media` and other
+/// at-rules.
+fn rules(sheets: &str) -> Rules {
+    let mut found = Rules { hiding: Vec::new(), showing: Vec::new() };
     let sheets = without_comments(sheets);
     let mut rest = sheets.as_str();
     while let Some(open) = rest.find(['{', ';']) {
@@ -51,16 +109,25 @@ fn hiding_selectors(sheets: &str) -> Vec<String> {
         let close = block_end(&rest[open + 1..]).map_or(rest.len(), |end| open + 1 + end);
         let block = rest[open + 1..close].to_ascii_lowercase();
         rest = rest.get(close + 1..).unwrap_or_default();
-        if prelude.starts_with('@') || !Declarations::parse(&block).hide() {
+        if prelude.starts_with('@') {
             continue;
         }
-        let simple = prelude.split(',').map(str::trim).filter(|selector| is_simple(selector)).map(str::to_owned);
-        selectors.extend(simple.take(MAX_RULES - selectors.len()));
-        if selectors.len() >= MAX_RULES {
+        let declarations = Declarations::parse(&block);
+        let (hides_all, text) = (declarations.hide_all(), declarations.text_style());
+        let hides = hides_all || text.hides();
+        if !hides && text == TextStyle::default() {
+            continue;
+        }
+        let (rules, accepts): (_, fn(&str) -> bool) =
+            if hides { (&mut found.hiding, is_simple) } else { (&mut found.showing, is_bounded) };
+        let selectors = prelude.split(',').map(str::trim).filter(|selector| accepts(selector));
+        let selected = selectors.map(|selector| Rule { selector: selector.to_owned(), hides_all, text });
+        rules.extend(selected.take(MAX_RULES - rules.len()));
+        if found.hiding.len() >= MAX_RULES {
             break;
         }
     }
-    selectors
+    found
 }
 
 fn without_comments(sheets: &str) -> String {
@@ -94,6 +161,12 @@ fn is_simple(selector: &str) -> bool {
         && selector.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '#' | '-' | '_'))
 }
 
+/// Accepts selectors of names, classes, ids and the elements around them, which are cheap to match.
+fn is_bounded(selector: &str) -> bool {
+    selector.len() <= MAX_SELECTOR
+        && selector.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '#' | '-' | '_' | ' ' | '>' | '*'))
+}
+
 /// Returns the classes and ids of a simple selector.
 fn names(selector: &str) -> impl Iterator<Item = &str> {
     let behind_element = selector.find(['.', '#']).unwrap_or(selector.len());
@@ -122,8 +195,15 @@ mod tests {
             ("p{display:none} *{display:none} .a:hover{display:none}", vec![]),
             ("{}}{{", vec![]),
         ] {
-            assert_eq!(hiding_selectors(sheet), expected, "{sheet}");
+            let found = rules(sheet).hiding;
+            assert_eq!(found.iter().map(|rule| &*rule.selector).collect::<Vec<_>>(), expected, "{sheet}");
         }
+    }
+
+    #[test]
+    fn rules_with_a_visible_size_are_found() {
+        let found = rules("a:hover,.b > p{font-size:14px} .c{font-size:0} .d{color:red} *{visibility:visible}").showing;
+        assert_eq!(found.iter().map(|rule| &*rule.selector).collect::<Vec<_>>(), [".b > p", "*"]);
     }
 
     #[test]

@@ -3,21 +3,23 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
-use super::xml;
+use super::{hidden, xml};
 use crate::blocks::Block;
-use crate::{ExtractError, names};
+use crate::{ExtractError, literal, names};
 
 /// Maximum nesting of elements; office programs stay below a hundred.
 const MAX_DEPTH: usize = 2_000;
 /// Maximum number of spaces for one `text:s`.
 const MAX_SPACES: usize = 100;
 
-/// Elements without document text: annotations, deleted text, program data, image data.
-const SKIPPED: [&str; 15] = [
+/// Elements without document text: annotations, deleted text and old values, program data, image data, pronunciations.
+const SKIPPED: [&str; 18] = [
     "office:annotation",
     "text:tracked-changes",
+    "table:tracked-changes",
     "office:scripts",
     "office:font-face-decls",
     "office:automatic-styles",
@@ -29,29 +31,11 @@ const SKIPPED: [&str; 15] = [
     "text:user-field-decls",
     "table:content-validations",
     "presentation:settings",
+    "svg:title",
     "svg:desc",
+    "text:ruby-text",
     "text:index-title-template",
 ];
-
-/// Open paragraph or heading.
-struct Paragraph {
-    /// Heading level; `None` for a paragraph.
-    level: Option<u8>,
-    text: String,
-    open: Vec<Span>,
-    /// Span that was closed last, and the length of the text with its closing marker.
-    closed: Option<(Span, usize)>,
-}
-
-/// Emphasized text, a link, or text without a marker.
-struct Span {
-    /// Offset in the paragraph's text after the opening marker.
-    start: usize,
-    /// `**`, `*`, `***`, `[`, or nothing.
-    mark: &'static str,
-    /// Closing marker: that of the emphasis, a link target, or nothing.
-    close: String,
-}
 
 /// Open list.
 struct List {
@@ -105,7 +89,7 @@ impl<'a> Content<'a> {
                         return Err(ExtractError::too_large(format!("elements nested over {MAX_DEPTH} deep")));
                     }
                     if skipping.is_none() {
-                        if SKIPPED.contains(&element.name().as_ref()) {
+                        if content.skips(&element) {
                             skipping = Some(depth);
                         } else {
                             content.start(&element);
@@ -113,7 +97,7 @@ impl<'a> Content<'a> {
                     }
                 }
                 Ok(Event::Empty(element)) => {
-                    if skipping.is_none() && !SKIPPED.contains(&element.name().as_ref()) {
+                    if skipping.is_none() && !content.skips(&element) {
                         content.start(&element);
                         content.end(element.name().as_ref());
                     }
@@ -153,28 +137,25 @@ impl<'a> Content<'a> {
         self.blocks
     }
 
+    /// Returns true for an element without document text, and for hidden text.
+    fn skips(&self, element: &BytesStart) -> bool {
+        SKIPPED.contains(&element.name().as_ref()) || hidden::is_hidden(element, self.styles)
+    }
+
     fn start(&mut self, element: &BytesStart) {
         let name = element.name();
         match name.as_ref() {
             "text:p" | "text:h" => self.start_paragraph(element, name.as_ref() == "text:h"),
             "text:span" => {
                 let style = xml::attribute(element, "text:style-name").unwrap_or_default();
-                let (bold, italic) = self.styles.emphasis(&style);
-                let mark = match (bold && !self.is_marked("**"), italic && !self.is_marked("*")) {
-                    (true, true) => "***",
-                    (true, false) => "**",
-                    (false, true) => "*",
-                    (false, false) => "",
-                };
-                self.open(mark, mark.to_owned());
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.open_emphasis(self.styles.emphasis(&style));
+                }
             }
             "text:a" => {
                 let target = xml::attribute(element, "xlink:href").unwrap_or_default();
-                let outside = ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme));
-                if outside && !target.contains([' ', ')', '\n']) {
-                    self.open("[", format!("]({target})"));
-                } else {
-                    self.open("", String::new());
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.open_link(&target);
                 }
             }
             "text:s" => {
@@ -183,6 +164,11 @@ impl<'a> Content<'a> {
             }
             "text:tab" => self.text_kept("\t"),
             "text:line-break" => self.text_kept("\n"),
+            "text:hidden-paragraph" if hidden::is_condition_met(element) => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.is_hidden = true;
+                }
+            }
             "text:note-body" => self.in_note += 1,
             "text:list" => {
                 let style = xml::attribute(element, "text:style-name");
@@ -230,7 +216,11 @@ impl<'a> Content<'a> {
                     self.place(paragraph);
                 }
             }
-            "text:span" | "text:a" => self.close(),
+            "text:span" | "text:a" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.close();
+                }
+            }
             "text:note-body" => self.in_note = self.in_note.saturating_sub(1),
             "text:list" => {
                 self.lists.pop();
@@ -265,78 +255,35 @@ impl<'a> Content<'a> {
         } else {
             self.styles.heading_level(&style).map(|level| level.clamp(1, 6))
         };
-        self.paragraphs.push(Paragraph { level, text: String::new(), open: Vec::new(), closed: None });
+        self.paragraphs.push(Paragraph::new(level));
     }
 
-    /// Appends text with white space collapsed to single spaces (ODF 1.3 part 3, 6.1.2).
     fn text(&mut self, text: &str) {
-        let Some(paragraph) = self.paragraphs.last_mut() else { return };
-        for c in text.chars() {
-            if matches!(c, ' ' | '\t' | '\n' | '\r') {
-                if !paragraph.text.is_empty() && !paragraph.text.ends_with([' ', '\t', '\n']) {
-                    paragraph.text.push(' ');
-                }
-            } else {
-                paragraph.text.push(c);
-            }
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.text(text);
         }
     }
 
     fn text_kept(&mut self, text: &str) {
         if let Some(paragraph) = self.paragraphs.last_mut() {
-            paragraph.text.push_str(text);
+            paragraph.text_kept(text);
         }
-    }
-
-    /// Returns true if an open span has the emphasis already. Emphasis inside a heading is redundant, too.
-    fn is_marked(&self, mark: &str) -> bool {
-        self.paragraphs.last().is_some_and(|paragraph| {
-            paragraph.level.is_some() || paragraph.open.iter().any(|span| span.mark == mark || span.mark == "***")
-        })
-    }
-
-    /// Opens a span, or the one before it again if nothing but their markers is between them: programs split a bold phrase
-    /// wherever another property changes.
-    fn open(&mut self, mark: &'static str, close: String) {
-        let Some(Paragraph { text, open, closed, .. }) = self.paragraphs.last_mut() else { return };
-        if let Some((span, _)) = closed.take_if(|(span, end)| *end == text.len() && span.close == close) {
-            text.truncate(text.len() - close.len());
-            open.push(span);
-            return;
-        }
-        text.push_str(mark);
-        open.push(Span { start: text.len(), mark, close });
-    }
-
-    /// Closes the innermost span or link and removes empty spans. White space before the closing marker moves behind
-    /// it, because a marker after a space closes nothing.
-    fn close(&mut self) {
-        let Some(Paragraph { text, open, closed, .. }) = self.paragraphs.last_mut() else { return };
-        let Some(span) = open.pop().filter(|span| !span.close.is_empty()) else { return };
-        let space = text.split_off(text.trim_end().len());
-        if text.len() == span.start {
-            text.truncate(span.start - span.mark.len());
-        } else {
-            text.push_str(&span.close);
-            *closed = Some((span, text.len()));
-        }
-        text.push_str(&space);
     }
 
     /// Adds a finished paragraph to its note, cell, list item or slide, or to the blocks.
-    fn place(&mut self, mut paragraph: Paragraph) {
-        while let Some(span) = paragraph.open.pop() {
-            paragraph.text.push_str(&span.close);
-        }
-        let text = paragraph.text.trim().to_owned();
-        if text.is_empty() {
+    fn place(&mut self, paragraph: Paragraph) {
+        let (level, is_hidden) = (paragraph.level, paragraph.is_hidden);
+        // Paragraphs of a cell or an item become lines of one block.
+        let is_block = self.tables.is_outside() && self.lists.is_empty();
+        let text = paragraph.finish(is_block);
+        if text.is_empty() || is_hidden {
             return;
         }
         if self.in_note > 0 {
             self.notes.push(text);
             let number = self.notes.len();
             if let Some(around) = self.paragraphs.last_mut() {
-                around.text.push_str(&format!("[^{number}]"));
+                around.markup(&format!("[^{number}]"));
             }
             return;
         }
@@ -347,7 +294,7 @@ impl<'a> Content<'a> {
             && let Some(Block::Heading { text: heading, .. }) =
                 self.slide_heading.and_then(|at| self.blocks.get_mut(at))
         {
-            let text = names::strip_markup(&text.replace('\n', " "));
+            let text = literal::block(&names::strip_markup(&text.replace('\n', " ")));
             if text == *heading {
                 return;
             }
@@ -356,13 +303,13 @@ impl<'a> Content<'a> {
             heading.push_str(&text);
             return;
         }
-        let level = u8::try_from(self.lists.len().saturating_sub(1)).unwrap_or(u8::MAX);
-        let block = match (paragraph.level, self.lists.last_mut()) {
+        let depth = u8::try_from(self.lists.len().saturating_sub(1)).unwrap_or(u8::MAX);
+        let block = match (level, self.lists.last_mut()) {
             (Some(level), _) => Block::Heading { level, text },
             (None, None) => Block::Paragraph(text),
             (None, Some(list)) if list.fresh => {
                 list.fresh = false;
-                Block::Item { level, ordered: self.styles.is_numbered(&list.style, level), text }
+                Block::Item { level: depth, ordered: self.styles.is_numbered(&list.style, depth), text }
             }
             (None, Some(_)) => {
                 // Another paragraph of the same item.
@@ -385,6 +332,6 @@ impl<'a> Content<'a> {
     /// Returns the name of a spreadsheet's sheet. Text documents number their tables and do not name them for readers.
     fn sheet_name(&self, element: &BytesStart) -> Option<String> {
         let name = xml::attribute(element, "table:name")?;
-        self.tables.are_sheets().then(|| format!("Sheet: {}", name.trim()))
+        self.tables.are_sheets().then(|| format!("Sheet: {}", literal::block(name.trim())))
     }
 }

@@ -2,8 +2,10 @@
 //! part and few elements.
 
 mod content;
+mod hidden;
 mod meta;
 mod package;
+mod paragraph;
 mod styles;
 mod tables;
 mod xml;

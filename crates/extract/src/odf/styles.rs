@@ -1,4 +1,4 @@
-//! OpenDocument styles that carry meaning: numbered lists, bold and italic text, titles.
+//! OpenDocument styles that carry meaning: numbered lists, bold, italic and hidden text, titles.
 
 use std::collections::HashMap;
 
@@ -15,6 +15,7 @@ struct Style {
     parent: Option<String>,
     bold: Option<bool>,
     italic: Option<bool>,
+    hidden: Option<bool>,
     /// ODF 1.3 part 3, 19.470: outline level of paragraphs with this style that are not headings.
     outline: Option<u8>,
 }
@@ -63,6 +64,7 @@ impl Styles {
                         .map(|weight| weight == "bold" || weight.parse::<u16>().is_ok_and(|weight| weight >= 600));
                     style.italic =
                         xml::attribute(element, "fo:font-style").map(|style| style == "italic" || style == "oblique");
+                    style.hidden = xml::attribute(element, "text:display").map(|display| display == "none");
                 }
             }
             "text:list-style" => *list = xml::attribute(element, "style:name"),
@@ -91,6 +93,11 @@ impl Styles {
             italic = italic.or(style.italic);
         }
         (bold.unwrap_or(false), italic.unwrap_or(false))
+    }
+
+    /// Returns true for a style of hidden text.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.chain(name).find_map(|style| style.hidden).unwrap_or(false)
     }
 
     /// Returns the heading level of paragraphs with the style: its outline level, or 1 for the document's title.

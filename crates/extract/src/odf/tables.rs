@@ -1,5 +1,7 @@
 //! State of open OpenDocument tables.
 
+use crate::literal;
+
 /// Maximum repetitions of a cell or row with text (`number-columns-repeated`, `number-rows-repeated`). Programs write
 /// the empty rest of a sheet as one cell repeated a million times.
 const MAX_REPEATED: usize = 1_000;
@@ -76,7 +78,7 @@ impl Tables {
         let Some(table) = self.open.last_mut() else { return };
         let Some(Cell { mut text, repeated, value }) = table.cell.take() else { return };
         if text.is_empty() {
-            text = value.unwrap_or_default();
+            text = value.as_deref().map(literal::block).unwrap_or_default();
         }
         if text.is_empty() {
             table.gap = table.gap.saturating_add(repeated);

@@ -17,6 +17,11 @@ pub(super) struct Glyph {
     pub bold: bool,
 }
 
+/// Returns false for characters without a glyph.
+pub(super) fn is_text(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{fffd}' | '\u{ad}' | PAGE_MARK)
+}
+
 /// Returns the upright glyphs; `None` if most text of the page is rotated.
 pub(super) fn upright(chars: Vec<TextChar>) -> Option<Vec<Glyph>> {
     let all = chars.len();
@@ -24,7 +29,7 @@ pub(super) fn upright(chars: Vec<TextChar>) -> Option<Vec<Glyph>> {
         .into_iter()
         .filter(|c| c.rotation_degrees.abs() < 5.0 || c.rotation_degrees > 355.0)
         .filter(|c| c.origin_x.is_finite() && c.origin_y.is_finite() && c.font_size.is_finite())
-        .filter(|c| !c.char.is_control() && !matches!(c.char, '\u{fffd}' | '\u{ad}' | PAGE_MARK))
+        .filter(|c| is_text(c.char))
         .map(|c| {
             let width =
                 if c.advance_width.is_finite() && c.advance_width > 0.0 { c.advance_width } else { c.font_size * 0.5 };

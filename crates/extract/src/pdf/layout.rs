@@ -151,7 +151,7 @@ impl Measure {
             return true;
         }
         let text = line.text();
-        if bullet(&text).is_some() || numbered(&text) {
+        if bullet(&text).is_some() || numbered(&text) || text.starts_with(['☐', '☒']) {
             return true;
         }
         let width = self.right - self.left;

@@ -5,6 +5,7 @@
 
 mod bidi;
 mod columns;
+mod fields;
 mod glyph;
 mod layout;
 mod line;
@@ -12,6 +13,7 @@ mod pages;
 mod piece;
 mod running_heads;
 mod table;
+mod text_string;
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,6 +22,7 @@ use pdf_oxide::converters::ConversionOptions;
 use pdf_oxide::error::Error;
 use pdf_oxide::object::Object;
 
+use self::fields::Fields;
 use self::glyph::Glyph;
 use self::layout::Style;
 use self::pages::{PageStart, Pages};
@@ -69,9 +72,15 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     let mut pages: Vec<Page> = Vec::new();
     // The library's markdown, for rotated and for vertical pages.
     let mut library_pages: HashMap<usize, String> = HashMap::new();
+    let mut fields = Fields::of(document);
     for page in 0..count {
         let read = glyphs(document, page).and_then(|glyphs| match glyphs {
-            Some(glyphs) => Ok(piece::pieces(glyphs)),
+            Some(glyphs) => {
+                let mut pieces = piece::pieces(glyphs);
+                fields.add(page, &mut pieces);
+                Ok(pieces)
+            }
+            // With the values of its fields.
             None => {
                 library_pages.insert(page, document.to_markdown(page, &ConversionOptions::default())?);
                 Ok(Vec::new())
@@ -164,28 +173,13 @@ impl Info {
     }
 
     fn text(&self, key: &str) -> Option<String> {
-        names::one_line(&text_string(self.0.get(key)?.as_string()?))
+        names::one_line(&text_string::decode(self.0.get(key)?.as_string()?))
     }
-}
-
-/// Decodes a text string (ISO 32000-1, 7.9.2.2): UTF-16BE or UTF-8 by its byte order mark, otherwise PDFDocEncoding,
-/// whose printable part is nearly windows-1252.
-fn text_string(bytes: &[u8]) -> String {
-    let (encoding, mark) = encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::WINDOWS_1252, 0));
-    let text = encoding.decode_without_bom_handling(&bytes[mark..]).0;
-    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_strings_are_decoded_by_byte_order_mark() {
-        assert_eq!(text_string(b"\xfe\xff\0A\x65\xe5"), "A日");
-        assert_eq!(text_string(b"\xef\xbb\xbf\xc3\xa9"), "é");
-        assert_eq!(text_string(b"caf\xe9"), "café");
-    }
 
     #[test]
     fn file_names_are_not_titles() {

@@ -35,9 +35,9 @@ pub(super) fn append_region(blocks: &mut Vec<Block>, mut region: Vec<Block>, pag
 }
 
 impl Pages {
-    /// Appends pages with the given starts in `blocks`.
+    /// Appends pages with the given starts in `blocks`, whose text is literal.
     pub(super) fn append(&mut self, blocks: &[Block], page_starts: &[PageStart]) {
-        let (source, starts) = blocks::write_with_starts(blocks);
+        let (source, starts) = blocks::write_with_starts(&blocks::escaped(blocks));
         let mut marked = String::with_capacity(source.len() + page_starts.len() * PAGE_MARK.len_utf8());
         let mut done = 0;
         for page_start in page_starts {

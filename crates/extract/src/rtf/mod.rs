@@ -2,6 +2,7 @@
 //! properties that carry structure.
 
 mod charset;
+mod paragraph;
 mod reader;
 mod token;
 

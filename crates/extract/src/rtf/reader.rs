@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use encoding_rs::Encoding;
 
 use super::charset;
+use super::paragraph::Paragraph;
 use super::token::{Token, Tokens};
 use crate::blocks::Block;
-use crate::{ExtractError, dates};
+use crate::{ExtractError, dates, literal};
 
 /// Maximum nesting of groups; word processors stay below fifty.
 const MAX_DEPTH: usize = 5_000;
@@ -85,7 +86,7 @@ struct State {
     hidden: bool,
     /// Set for text whose deletion is tracked as a change.
     deleted: bool,
-    /// Offset in the paragraph's text where the result of a `\field` starts.
+    /// Offset in the paragraph's markdown where the result of a `\field` starts.
     field_start: Option<usize>,
 }
 
@@ -102,19 +103,6 @@ pub(super) struct Document {
     pub author: Option<String>,
     pub subject: Option<String>,
     pub created: Option<i64>,
-}
-
-/// Properties of the current paragraph.
-#[derive(Default)]
-struct Paragraph {
-    text: String,
-    in_table: bool,
-    style: Option<i32>,
-    /// `\outlinelevel`; 0 is the highest.
-    outline: Option<u8>,
-    list_level: u8,
-    in_list: bool,
-    marker: String,
 }
 
 struct Reader {
@@ -215,7 +203,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
     reader.end_paragraph();
     reader.end_table();
     for (number, note) in (1..).zip(&reader.notes) {
-        reader.document.blocks.push(Block::Paragraph(format!("[^{number}]: {note}")));
+        reader.document.blocks.push(Block::Paragraph(format!("[^{number}]: {}", literal::block(note))));
     }
     Ok(reader.document)
 }
@@ -244,7 +232,7 @@ impl Reader {
         match state.destination {
             Destination::Skipped | Destination::Info => {}
             Destination::Body | Destination::Note if !state.is_shown() => {}
-            Destination::Body => self.paragraph.text.push_str(text),
+            Destination::Body => self.paragraph.text(text),
             Destination::Marker => self.paragraph.marker.push_str(text),
             _ => self.destination_text.push_str(text),
         }
@@ -329,7 +317,7 @@ impl Reader {
             "footnote" if state.destination == Destination::Body && state.is_shown() => {
                 state.destination = Destination::Note
             }
-            "fldrslt" if self.link.is_some() => state.field_start = Some(self.paragraph.text.len()),
+            "fldrslt" if self.link.is_some() => state.field_start = Some(self.paragraph.begin_link()),
             _ if SKIPPED.contains(&name) => state.destination = Destination::Skipped,
             _ => {}
         }
@@ -353,17 +341,14 @@ impl Reader {
             "emspace" | "enspace" | "qmspace" => self.push(" ", state),
             "zwj" => self.push("\u{200d}", state),
             "zwnj" => self.push("\u{200c}", state),
-            "pard" if body => {
-                let text = std::mem::take(&mut self.paragraph.text);
-                self.paragraph = Paragraph { text, ..Paragraph::default() };
-            }
+            "pard" if body => self.paragraph.reset_properties(),
             "intbl" if body => self.paragraph.in_table = true,
             "ls" | "pnlvlblt" | "pnlvlbody" if body => self.paragraph.in_list = true,
             "ilvl" | "pnlvl" if body => self.paragraph.list_level = u8::try_from(number).unwrap_or(0).min(8),
             "cell" | "nestcell" if body => {
-                let text = std::mem::take(&mut self.paragraph.text);
-                let marker = std::mem::take(&mut self.paragraph.marker);
                 let mut cell = self.take_cell_lines();
+                let text = self.paragraph.take_markdown(cell.is_empty());
+                let marker = self.paragraph.take_marker();
                 cell.push_str(marker.trim_start());
                 cell.push_str(&text);
                 self.row.push(cell);
@@ -430,28 +415,21 @@ impl Reader {
                 let note = std::mem::take(&mut self.destination_text);
                 if !note.trim().is_empty() {
                     self.notes.push(note.trim().to_owned());
-                    self.paragraph.text.push_str(&format!("[^{}]", self.notes.len()));
+                    self.paragraph.markup(&format!("[^{}]", self.notes.len()));
                 }
             }
             _ => {}
         }
         if let Some(start) = state.field_start
             && let Some(target) = self.link.take()
-            && start <= self.paragraph.text.len()
         {
-            let label = self.paragraph.text.split_off(start);
-            let shown = label.trim();
-            if shown.is_empty() || shown.contains(['[', ']', '\n']) {
-                self.paragraph.text.push_str(&label);
-            } else {
-                self.paragraph.text.push_str(&format!("[{shown}]({target})"));
-            }
+            self.paragraph.end_link(start, &target);
         }
     }
 
     fn end_paragraph(&mut self) {
-        let text = std::mem::take(&mut self.paragraph.text);
-        let marker = std::mem::take(&mut self.paragraph.marker);
+        let text = self.paragraph.take_markdown(!self.paragraph.in_table);
+        let marker = self.paragraph.take_marker();
         if self.paragraph.in_table {
             // A cell with several paragraphs: kept until the cell ends.
             self.row.push(format!("\u{0}{}{}", marker.trim_start(), text));

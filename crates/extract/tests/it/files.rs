@@ -17,12 +17,21 @@ pub fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
 
 const DOCX_TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/><Override PartName="/word/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/><Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/></Types>"#;
 const DOCX_RELS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/><Relationship Id="r2" Type="http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties" Target="docProps/core.xml"/></Relationships>"#;
-const DOCX_PART_RELS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"#;
+const DOCX_PART_RELS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/><Relationship Id="r2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes" Target="footnotes.xml"/><Relationship Id="r3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes" Target="endnotes.xml"/></Relationships>"#;
 const DOCX_STYLES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style></w:styles>"#;
 const DOCX_CORE: &str = r#"<?xml version="1.0" encoding="UTF-8"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>Quarterly Review</dc:title><dc:creator>Ann Author</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">2024-03-01T00:00:00Z</dcterms:created></cp:coreProperties>"#;
 
 /// Builds a Word document with the given `w:body` content.
 pub fn docx(body: &str) -> Vec<u8> {
+    docx_with_notes(body, "", "")
+}
+
+/// Builds a Word document with the given `w:body`, `w:footnotes` and `w:endnotes` content.
+pub fn docx_with_notes(body: &str, footnotes: &str, endnotes: &str) -> Vec<u8> {
+    const MAIN: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+    let [footnotes, endnotes] = [("footnotes", footnotes), ("endnotes", endnotes)].map(|(root, notes)| {
+        format!(r#"<?xml version="1.0" encoding="UTF-8"?><w:{root} xmlns:w="{MAIN}">{notes}</w:{root}>"#)
+    });
     let document = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>"#
     );
@@ -32,6 +41,8 @@ pub fn docx(body: &str) -> Vec<u8> {
         ("word/document.xml", &document),
         ("word/_rels/document.xml.rels", DOCX_PART_RELS),
         ("word/styles.xml", DOCX_STYLES),
+        ("word/footnotes.xml", &footnotes),
+        ("word/endnotes.xml", &endnotes),
         ("docProps/core.xml", DOCX_CORE),
     ])
 }
@@ -62,9 +73,14 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
         ));
         objects.push(format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()));
     }
+    pdf_of(&objects)
+}
+
+/// Builds a PDF file from its objects: the first is the catalog, the fourth the document information.
+pub fn pdf_of(objects: &[String]) -> Vec<u8> {
     let mut file = b"%PDF-1.4\n".to_vec();
     let mut offsets = Vec::new();
-    for (number, object) in (1..).zip(&objects) {
+    for (number, object) in (1..).zip(objects) {
         offsets.push(file.len());
         file.extend(format!("{number} 0 obj\n{object}\nendobj\n").bytes());
     }
@@ -98,27 +114,43 @@ pub fn opendocument(kind: &str, styles: &str, body: &str) -> Vec<u8> {
 
 /// Builds a workbook from sheet names and rows of text cells.
 pub fn xlsx(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
-    let mut types = String::from(
-        r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>"#,
-    );
-    let (mut names, mut relations, mut parts) = (String::new(), String::new(), Vec::new());
-    for (number, (name, rows)) in (1..).zip(sheets) {
-        types.push_str(&format!(r#"<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>"#));
-        names.push_str(&format!(r#"<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>"#));
-        relations.push_str(&format!(r#"<Relationship Id="rId{number}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet{number}.xml"/>"#));
-        let rows: String = (1..)
-            .zip(*rows)
-            .map(|(row, cells)| {
+    let sheets: Vec<(&str, String)> = sheets
+        .iter()
+        .map(|(name, rows)| {
+            let rows = (1..).zip(*rows).map(|(row, cells)| {
                 let cells: String = ('A'..)
                     .zip(*cells)
                     .map(|(column, cell)| format!(r#"<c r="{column}{row}" t="inlineStr"><is><t>{cell}</t></is></c>"#))
                     .collect();
                 format!(r#"<row r="{row}">{cells}</row>"#)
-            })
-            .collect();
+            });
+            (*name, format!("<sheetData>{}</sheetData>", rows.collect::<String>()))
+        })
+        .collect();
+    workbook(&sheets, "")
+}
+
+/// Builds a workbook from sheet names with the content of their `worksheet` elements, and that of the `styleSheet`.
+pub fn workbook(sheets: &[(&str, String)], styles: &str) -> Vec<u8> {
+    let mut types = String::from(
+        r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>"#,
+    );
+    let (mut names, mut relations, mut parts) = (String::new(), String::new(), Vec::new());
+    for (number, (name, content)) in (1..).zip(sheets) {
+        types.push_str(&format!(r#"<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>"#));
+        names.push_str(&format!(r#"<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>"#));
+        relations.push_str(&format!(r#"<Relationship Id="rId{number}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet{number}.xml"/>"#));
         parts.push((
             format!("xl/worksheets/sheet{number}.xml"),
-            format!(r#"<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>"#),
+            format!(r#"<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{content}</worksheet>"#),
+        ));
+    }
+    if !styles.is_empty() {
+        types.push_str(r#"<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>"#);
+        relations.push_str(r#"<Relationship Id="rIdS" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>"#);
+        parts.push((
+            "xl/styles.xml".into(),
+            format!(r#"<?xml version="1.0" encoding="UTF-8"?><styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{styles}</styleSheet>"#),
         ));
     }
     types.push_str("</Types>");

@@ -143,6 +143,17 @@ fn hostile_pages_take_linear_time() {
             repeated("<div class=article-body><p>A sentence of some forty letters, and more.</div>"),
         ),
         ("selectors", enclosed("<style>", ".a,", ".b{display:none}</style><p>x")),
+        ("sizes", nested(400, "<div style='font-size:0'>", "<p style='font-size:1em'>x")),
+        ("sizes in and out", repeated("<i style='font-size:0'>x<b style='font-size:9px'>y</b></i>")),
+        (
+            "rules with sizes",
+            enclosed("<style>.a{font-size:0}", "p b > i, x{font-size:9px}", "</style><p>x<p class=a><b><i>y"),
+        ),
+        ("buttons", repeated("<h2><button>x</button></h2>")),
+        ("buttons in one heading", enclosed("<h2>", "<button>x</button>", "</h2>")),
+        ("nested headings with buttons", nested(200, "<summary><div>", "<button></button>")),
+        ("exponents", repeated("10<sup>6</sup>")),
+        ("nested exponents", nested(200, "1<sup>", "1<sub>2</sub>")),
         ("colours below a long style", halves("<div style='", "a:b;", "'>", "<p style='color:#fff'>x")),
         (
             "hidden below many classes",

@@ -3,7 +3,11 @@
 
 mod documents;
 mod files;
+mod hidden_text;
 mod hostile;
+mod literal_text;
 mod office;
 mod pages;
+mod pdf_fields;
 mod pdf_pages;
+mod workbooks;

@@ -3,7 +3,7 @@
 use extract::ExtractErrorKind;
 
 use crate::documents::read;
-use crate::files::{RTF, archive, docx, opendocument, paragraph, xlsx};
+use crate::files::{RTF, archive, docx, docx_with_notes, opendocument, paragraph, xlsx};
 
 #[test]
 fn open_text_document_keeps_structure() {
@@ -38,8 +38,8 @@ fn emphasis_is_marked_once() {
         (span("B", &span("I", "both")), "***both***"),
         // Asterisks of the text stay.
         ("Password: ****".to_owned(), "Password: ****"),
-        (span("B", "note**") + &span("B", "**"), "**note******"),
-        ("x**".to_owned() + &span("B", "y"), "x****y**"),
+        (span("B", "note**") + &span("B", "**"), "**note\\*\\*\\*\\***"),
+        ("x**".to_owned() + &span("B", "y"), "x\\*\\***y**"),
     ] {
         let body = format!("<text:p>{text}</text:p>");
         let file = opendocument("text", &(styles.concat() + italic), &body);
@@ -80,6 +80,38 @@ fn rich_text_is_decoded_with_its_character_set() {
     let read = read("plan.rtf", RTF).expect("a document");
     assert_eq!(read.markdown, "# Heading\n\nПривет bold\n\n| a | b |\n| --- | --- |\n\nend\n");
     assert_eq!((read.title.as_deref(), read.author.as_deref()), (Some("Plan"), Some("Ann")));
+}
+
+/// The reference stands in its sentence and the note at the end of the document, as in ODT and RTF.
+#[test]
+fn notes_of_word_documents_follow_the_document() {
+    let reference = |kind: &str, id: u32| {
+        format!(r#"<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:{kind}Reference w:id="{id}"/></w:r>"#)
+    };
+    let run = |text: &str| format!(r#"<w:r><w:t xml:space="preserve">{text}</w:t></w:r>"#);
+    let heading = r#"<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>"#;
+    let body = [
+        format!("<w:p>{}{}{}</w:p>", run("Revenue fell by 5 %"), reference("footnote", 3), run(" in 2023.")),
+        format!("<w:p>{heading}{}{}</w:p>", run("Costs"), reference("endnote", 2)),
+        format!("<w:tbl><w:tr><w:tc><w:p>{}{}</w:p></w:tc></w:tr></w:tbl>", run("a"), reference("footnote", 2)),
+        format!("<w:p>{}{}{}</w:p>", run("Again"), reference("footnote", 3), reference("footnote", 9)),
+    ];
+    let note = |kind: &str, id: u32, text: &str| {
+        format!(
+            r#"<w:{kind} w:id="{id}"><w:p><w:r><w:{kind}Ref/></w:r>{}</w:p>{}</w:{kind}>"#,
+            run(text),
+            paragraph(None, "[more]")
+        )
+    };
+    let separator = r#"<w:footnote w:type="separator" w:id="0"><w:p/></w:footnote>"#;
+    let footnotes =
+        [note("footnote", 2, "in EUR"), note("footnote", 3, "before tax"), note("footnote", 4, "left over")];
+    let file =
+        docx_with_notes(&body.concat(), &(separator.to_owned() + &footnotes.concat()), &note("endnote", 2, "audited"));
+    assert_eq!(
+        read("a.docx", &file).expect("a document").markdown,
+        "Revenue fell by 5 %[^1] in 2023.\n\n# Costs[^2]\n\n| a[^3] |\n| --- |\n\nAgain[^1]\n\nleft over\n\n\\[more\\]\n\n[^1]: before tax \\[more\\]\n\n[^2]: audited \\[more\\]\n\n[^3]: in EUR \\[more\\]\n"
+    );
 }
 
 #[test]

@@ -20,6 +20,8 @@ use model::{DocId, PassageId};
 pub use pages::pages_of;
 use uuid::Uuid;
 
+use crate::markdown::{self, Kind};
+
 /// Minimum length. A shorter passage ends where its section ends or an indivisible block begins.
 pub const MIN_CHARS: usize = 600;
 /// Maximum length. Only an indivisible block makes a passage longer.
@@ -85,6 +87,13 @@ pub fn split_pages(content: &str, page_starts: &[usize]) -> Vec<PassageSpan> {
         enter(&mut path, section.joined_headings);
     }
     passages
+}
+
+/// Returns true if a passage with this text and section path begins with the heading of its section. What looks like a heading at the
+/// start of another passage is a line of a code block that was split.
+pub fn begins_section(text: &str, section_path: &[String]) -> bool {
+    let first = markdown::lines(text).next().filter(|line| matches!(line.kind, Kind::Heading { .. }));
+    first.is_some_and(|line| section_path.contains(&sections::heading_in_path(&text[line.range])))
 }
 
 /// Updates the path by `headings`: each replaces those of its level and deeper.

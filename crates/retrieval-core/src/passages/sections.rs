@@ -85,8 +85,7 @@ pub(super) fn sections(content: &str) -> Vec<Section> {
                 section = Section::at(start);
                 has_body = false;
             }
-            let heading = outline::heading_text(&content[line.range.clone()]);
-            section.headings.push((level, chars::truncate(&heading, PATH_HEADING_CHARS).to_owned()));
+            section.headings.push((level, heading_in_path(&content[line.range.clone()])));
         } else if has_body {
             if let Some(strength) = strength(before, kind) {
                 section.breaks.push(Break { at: start, strength, whole: is_whole(kind) });
@@ -112,6 +111,11 @@ pub(super) fn sections(content: &str) -> Vec<Section> {
         sections.push(section);
     }
     sections.made
+}
+
+/// Returns the text of a heading line in the paths of passages.
+pub(super) fn heading_in_path(line: &str) -> String {
+    chars::truncate(&outline::heading_text(line), PATH_HEADING_CHARS).to_owned()
 }
 
 fn is_whole(kind: Kind) -> bool {

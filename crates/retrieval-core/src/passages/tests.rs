@@ -55,6 +55,20 @@ fn every_section_cites_its_own_heading() {
 }
 
 #[test]
+fn passages_that_begin_a_section_are_told_from_split_code() {
+    let script = "# a comment\nmake all\n".repeat(2_000);
+    let long_heading = "word ".repeat(50);
+    let content =
+        format!("# Guide\n\n## Build\n\n```sh\n{script}```\n\n## Use\n\nText.\n\n{long_heading}\n---\n\nEnd.\n");
+    let begin: Vec<&str> = checked(&content)
+        .iter()
+        .filter(|passage| begins_section(passage.text(&content), &passage.section_path))
+        .map(|passage| passage.text(&content).lines().next().unwrap())
+        .collect();
+    assert_eq!(begin, ["# Guide", "## Use", &long_heading]);
+}
+
+#[test]
 fn long_sections_break_at_paragraphs_into_even_lengths() {
     let paragraph = SENTENCE.repeat(5) + "\n\n";
     let content = "# Long\n\n".to_owned() + &paragraph.repeat(12);

@@ -1,6 +1,7 @@
 //! Comparison of quotes with a content: their place, or the nearest text and how it differs.
 
 mod difference;
+mod escapes;
 mod nearest;
 #[cfg(test)]
 mod tests;
@@ -57,13 +58,14 @@ impl Quote<'_> {
     }
 }
 
-/// Compares a quote with pieces of a content, byte for byte. Linear in their length, apart from a bounded alignment.
+/// Compares a quote with pieces of a content, byte for byte except for the backslashes of Markdown escapes, which the quote may leave
+/// out. Linear in their length, apart from a bounded alignment.
 pub fn compare(quote: &Quote<'_>, pieces: &[Piece]) -> Comparison {
     locate(quote, pieces)
         .unwrap_or_else(|| nearest::nearest(quote, pieces).map_or(Comparison::Missing, Comparison::Changed))
 }
 
-/// Returns where pieces of a content have a quote byte for byte, as [`Comparison::Exact`] or [`Comparison::Moved`].
+/// Returns where pieces of a content have a quote, as [`Comparison::Exact`] or [`Comparison::Moved`].
 pub fn locate(quote: &Quote<'_>, pieces: &[Piece]) -> Option<Comparison> {
     let chars = place(quote, pieces)?;
     let is_presumed = quote.start.is_none_or(|start| start == chars.start);
@@ -71,15 +73,28 @@ pub fn locate(quote: &Quote<'_>, pieces: &[Piece]) -> Option<Comparison> {
     Some(if is_presumed && ends { Comparison::Exact(chars) } else { Comparison::Moved(chars) })
 }
 
-/// Returns where the quote is found nearest to its presumed place.
+/// Returns where the quote is found nearest to its presumed place, preferably with its escapes.
 fn place(quote: &Quote<'_>, pieces: &[Piece]) -> Option<Range<usize>> {
+    let verbatim = |content: &str, near| {
+        let start = find(content, quote.text, near)?;
+        Some(start..start + chars::count(quote.text))
+    };
+    nearest_place(quote, pieces, verbatim)
+        .or_else(|| nearest_place(quote, pieces, |content, near| escapes::find(content, quote.text, near)))
+}
+
+/// Returns the place in the content, of those that `find` returns for the pieces, nearest to the presumed one.
+fn nearest_place(
+    quote: &Quote<'_>,
+    pieces: &[Piece],
+    find: impl Fn(&str, Option<usize>) -> Option<Range<usize>>,
+) -> Option<Range<usize>> {
     let presumed = quote.presumed_start();
     let found = pieces.iter().filter_map(|piece| {
-        let near = presumed.map(|start| start.saturating_sub(piece.char_start));
-        Some(piece.char_start + find(&piece.text, quote.text, near)?)
+        let place = find(&piece.text, presumed.map(|start| start.saturating_sub(piece.char_start)))?;
+        Some(piece.char_start + place.start..piece.char_start + place.end)
     });
-    let start = found.min_by_key(|start| presumed.map_or(*start, |presumed| presumed.abs_diff(*start)))?;
-    Some(start..start + chars::count(quote.text))
+    found.min_by_key(|place| presumed.map_or(place.start, |presumed| presumed.abs_diff(place.start)))
 }
 
 /// Returns the place of a quote in a content: the one nearest to `start`, or the first. `None` for an empty quote.

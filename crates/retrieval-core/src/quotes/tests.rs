@@ -52,6 +52,19 @@ fn quote_is_found_at_its_place_or_nearest_to_it() {
 }
 
 #[test]
+fn quotes_may_leave_out_escapes() {
+    let content = whole("é The \\<table> is 10\\*20*30. C:\\x The <table> is 10*20*30.");
+    assert_eq!(compare(&quote("<table> is 10*20", None), &content), Comparison::Exact(38..54), "first verbatim");
+    let content = whole("é The \\<table> is 10\\*20*30. C:\\x \\\\y The \\<table> is 10\\*20.");
+    assert_eq!(compare(&quote("The <table> is 10*20", None), &content), Comparison::Exact(2..24));
+    assert_eq!(compare(&quote("<table> is 10*20", 7), &content), Comparison::Exact(7..24));
+    assert_eq!(compare(&quote("<table> is 10*20", 60), &content), Comparison::Moved(43..60));
+    assert_eq!(compare(&quote("C:\\x \\y", None), &content), Comparison::Exact(29..37));
+    assert_eq!(compare(&quote("\\<table>", 6), &content), Comparison::Exact(6..14));
+    assert!(matches!(compare(&quote("The <table> is 11*20", None), &content), Comparison::Changed(_)));
+}
+
+#[test]
 fn places_are_those_of_the_whole_content() {
     let pieces =
         [Piece { text: "one two".to_owned(), char_start: 10 }, Piece { text: "two three".to_owned(), char_start: 50 }];

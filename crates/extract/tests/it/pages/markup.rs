@@ -1,5 +1,7 @@
 //! Single elements: links, images, code, tables, and elements without text.
 
+use extract::{ExtractRequest, FileKind, extract};
+
 use super::{prose, reads, site, web_at};
 
 fn page(inner: &str) -> String {
@@ -28,6 +30,24 @@ fn links_become_absolute_or_text() {
     let based = page("<p>See <a href='a.html'>more</a>.</p>").replace("</head>", "<base href='/docs/v2/'></head>");
     let read = web_at("https://example.org/x/y.html", &based).markdown;
     assert!(read.contains("[more](https://example.org/docs/v2/a.html)"), "{read}");
+}
+
+#[test]
+fn links_of_short_pages_become_absolute_or_text() {
+    let short = "<h1>Docs</h1><nav><a href='guide.html'>Guide</a> <a href='javascript:go()'>Go</a></nav>\
+                 <img src='data:image/gif;base64,R0' data-src='/b.png' alt='A cat'>";
+    let read = web_at("https://example.org/section/page.html", short).markdown;
+    assert_eq!(
+        read,
+        "# Docs\n\n[Guide](https://example.org/section/guide.html) Go\n\n![A cat](https://example.org/b.png)\n"
+    );
+    let body = "<p>See <a href='detail.html'>more</a> and <a href='javascript:x'>this</a>.</p>".repeat(5);
+    let data = format!(
+        "<script type='application/ld+json'>{{\"@type\":\"Article\",\"articleBody\":\"{body}\"}}</script><div>Loading</div>"
+    );
+    let read = web_at("https://example.org/section/page.html", &data).markdown;
+    assert!(read.contains("See [more](https://example.org/section/detail.html) and this."), "{read}");
+    assert!(!read.contains("javascript"), "{read}");
 }
 
 #[test]
@@ -61,6 +81,31 @@ fn headings_drop_anchor_signs() {
         let markdown = reads(&page(&format!("{heading}{}", prose("sections"))), &["\n## Section\n"], &[]);
         assert!(!markdown.contains('¶'), "{markdown}");
     }
+}
+
+#[test]
+fn buttons_with_the_text_of_a_heading_are_headings() {
+    let entry = |question: &str, answer: &str| {
+        format!(
+            "<div class='accordion-item'><h2 class='accordion-header'><button class='accordion-button collapsed' type='button'>{question} <svg><title>Open</title></svg><span aria-hidden='true'>+</span></button></h2>\
+             <div class='accordion-collapse collapse'><div class='accordion-body'>{answer}</div></div></div>"
+        )
+    };
+    let faq = [
+        entry("How do I reset it?", "Hold the key until the lamp is red, and let go of it."),
+        entry("How long does it last?", "Ten years, if it is not left in the rain."),
+    ]
+    .concat();
+    let kept = ["## How do I reset it? +\n\nHold the key", "## How long does it last? +\n\nTen years"];
+    reads(&page(&format!("<div class='accordion'>{faq}</div>")), &kept, &["Open"]);
+    // A page that is rendered whole, and a file.
+    let short = "<h3><button>How do I reset it?</button></h3><div>Hold it.</div>\
+                 <details><summary><button>Why?</button></summary>So.</details><dl><dt><button>Key</button></dt><dd>Red.</dd></dl>\
+                 <h3>Keys <button>Copy</button></h3><h3><button>One</button><button>Two</button></h3>";
+    let expected = "### How do I reset it?\n\nHold it.\n\nWhy?\n\nSo.\n\n**Key**\n\nRed.\n\n### Keys\n";
+    assert_eq!(web_at("https://example.org/", short).markdown, expected);
+    let file = ExtractRequest::new(FileKind::Html, "faq.html");
+    assert_eq!(extract(&file, short.as_bytes()).expect("a page").markdown, expected);
 }
 
 #[test]
@@ -104,7 +149,13 @@ fn markdown_syntax_in_text_is_escaped() {
         &page(
             "<p>2 * 3 * 4 and a_b_c and &lt;b&gt;not bold&lt;/b&gt; and `tick`.</p><p># not a heading</p><p>- not a list</p><p>1. not a list</p><p>| no | table |</p>",
         ),
-        &["2 \\* 3 \\* 4", "\\# not a heading", "\\- not a list", "1. not a list"],
+        &[
+            "2 * 3 * 4 and a_b_c and \\<b>not bold\\</b> and \\`tick\\`.",
+            "\\# not a heading",
+            "\\- not a list",
+            "1. not a list",
+            "\\| no | table |",
+        ],
         &["\n# not", "\n- not"],
     );
 }

@@ -1,8 +1,17 @@
 //! Microsoft Office documents, read with `office_oxide`.
 
+mod cell;
+mod flow;
+mod grid;
+mod ranges;
+mod sheets;
+mod xls;
+mod xls_formats;
+mod xlsx;
+
 use std::io::Cursor;
 
-use office_oxide::ir::{Element, HeaderFooter, Metadata, Section};
+use office_oxide::ir::{Element, Metadata, Section};
 use office_oxide::options::{OnIncomplete, ParseOptions};
 use office_oxide::{Document, DocumentFormat, DocumentIR, OfficeError};
 
@@ -27,11 +36,10 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     if sheets_named && sections.iter().any(|section| section.title.is_some() && section.title == metadata.title) {
         metadata.title = None;
     }
-    drop(document);
     let markdown = match request.kind {
         FileKind::Pptx | FileKind::Ppt => slides(sections),
-        FileKind::Xlsx | FileKind::Xls => sheets(sections),
-        _ => flow(sections),
+        FileKind::Xlsx | FileKind::Xls => sheets::write(&document, bytes, sections),
+        _ => flow::write(sections),
     };
     let detected = language::detect(&markdown);
     Ok(described(request, metadata, markdown, detected))
@@ -98,31 +106,6 @@ fn failure(error: OfficeError) -> ExtractError {
     ExtractError::new(kind, message)
 }
 
-/// Joins the sections of a text document, which are page layout and not structure. Each header or footer is written
-/// once, where it first appears.
-fn flow(sections: Vec<Section>) -> String {
-    let mut seen: Vec<HeaderFooter> = Vec::new();
-    let mut markdown = String::new();
-    for mut section in sections {
-        section.title = None;
-        for part in [
-            &mut section.header,
-            &mut section.footer,
-            &mut section.first_page_header,
-            &mut section.first_page_footer,
-            &mut section.even_page_header,
-            &mut section.even_page_footer,
-        ] {
-            if part.as_ref().is_some_and(|part| seen.contains(part)) {
-                *part = None;
-            }
-            seen.extend(part.clone());
-        }
-        append(&mut markdown, &render(section));
-    }
-    markdown
-}
-
 /// Writes each slide under a heading with its number and title.
 fn slides(sections: Vec<Section>) -> String {
     let mut markdown = String::new();
@@ -142,26 +125,6 @@ fn slides(sections: Vec<Section>) -> String {
     markdown
 }
 
-/// Writes each sheet under a heading with its name. The only sheet of a workbook gets a heading if its name is not a
-/// default.
-fn sheets(sections: Vec<Section>) -> String {
-    let bodies: Vec<(Option<String>, String)> = sections
-        .into_iter()
-        .map(|mut section| (section.title.take().and_then(|title| names::one_line(&title)), render(section)))
-        .filter(|(_, body)| !body.is_empty())
-        .collect();
-    let alone = bodies.len() == 1;
-    let mut markdown = String::new();
-    for (name, body) in bodies {
-        let label = name.filter(|name| !alone || !is_default_name(name));
-        if let Some(name) = label {
-            append(&mut markdown, &format!("## Sheet: {name}\n"));
-        }
-        append(&mut markdown, &body);
-    }
-    markdown
-}
-
 /// Recognizes default titles of presentation programs.
 fn is_default_title(title: &str) -> bool {
     [
@@ -173,13 +136,6 @@ fn is_default_title(title: &str) -> bool {
         "Untitled",
     ]
     .contains(&title)
-}
-
-/// Recognizes default sheet names of spreadsheet programs in the most common languages.
-fn is_default_name(name: &str) -> bool {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim();
-    ["Sheet", "Tabelle", "Feuil", "Hoja", "Foglio", "Plan", "Planilha", "Лист", "Blad", "Arkusz", "シート"]
-        .contains(&stem)
 }
 
 /// Returns the slide's title, and the section without the heading that repeats it.
@@ -202,7 +158,11 @@ fn plain_text(element: &Element) -> String {
 
 fn render(section: Section) -> String {
     let markdown = DocumentIR { metadata: Metadata::default(), sections: vec![section] }.to_markdown();
-    tidy::markdown(&deepen_lists(&markdown))
+    tidied(&markdown)
+}
+
+fn tidied(markdown: &str) -> String {
+    tidy::markdown(&deepen_lists(markdown))
 }
 
 /// Widens list indentation from two spaces per level, which the library writes, to four. Two spaces nest bullets but

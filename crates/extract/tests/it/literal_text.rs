@@ -1,0 +1,153 @@
+//! Text that looks like Markdown is text: the readable text of what was extracted is the text of the document.
+
+use proptest::prelude::*;
+use retrieval_core::phrase::Phrases;
+use retrieval_core::quotes::{self, Comparison, Piece, Quote};
+use retrieval_core::{outline, plain};
+
+use crate::documents::read;
+use crate::files::{opendocument, pdf};
+
+fn xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+fn markdown(name: &str, bytes: &[u8]) -> String {
+    read(name, bytes).expect("a document").markdown
+}
+
+fn html(text: &str) -> String {
+    markdown("a.html", format!("<html><body><p>{}</p></body></html>", xml(text)).as_bytes())
+}
+
+fn csv(text: &str) -> String {
+    markdown("a.csv", format!("head,other\n\"{}\",x\n", text.replace('"', "\"\"")).as_bytes())
+}
+
+fn odt(text: &str) -> String {
+    markdown("a.odt", &opendocument("text", "", &format!("<text:p>{}</text:p>", xml(text))))
+}
+
+fn rtf(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('{', "\\{").replace('}', "\\}");
+    markdown("a.rtf", format!("{{\\rtf1\\ansi {text}\\par}}").as_bytes())
+}
+
+fn of_pdf(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
+    markdown("a.pdf", &pdf(&[&format!("{text}\nThe end of the page.")]))
+}
+
+/// Returns the readable text without the differences in white space.
+fn words(markdown: &str) -> String {
+    plain::from_markdown(markdown).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const EXAMPLES: [&str; 12] = [
+    "The <table> element",
+    "10*20*30",
+    "\\d+\\.\\d and \\(x\\)",
+    "__init__ and snake_case",
+    "&lt; stays",
+    "a ~~b~~ c",
+    "`x` and [a](b) and ![c](d) and [^1]",
+    "C:\\ and \\\\server\\_x",
+    "<!-- no comment --> <a@b.c>",
+    "| no | table |",
+    "[a]: b",
+    "+ no item",
+];
+
+#[test]
+fn examples_are_read_as_they_are() {
+    for text in EXAMPLES {
+        assert_eq!(words(&html(text)), text);
+        assert_eq!(words(&odt(text)), text);
+        assert_eq!(words(&rtf(text)), text);
+        assert_eq!(words(&csv(text)), format!("head other {text} x"));
+        // `pdf_oxide` takes a backtick before a letter for its accent.
+        if !text.contains('`') {
+            assert_eq!(words(&of_pdf(text)), format!("{text} The end of the page."));
+        }
+    }
+}
+
+#[test]
+fn headings_are_read_as_they_are() {
+    for text in ["The <table> element", "__init__", "<T> and 10*20*30", "C #", "- x"] {
+        let page = format!("<html><body><h1>{}</h1><p>Text.</p></body></html>", xml(text));
+        let file = opendocument("text", "", &format!("<text:h>{}</text:h>", xml(text)));
+        for markdown in [markdown("a.html", page.as_bytes()), markdown("a.odt", &file)] {
+            assert_eq!(outline::title(&markdown).as_deref(), Some(text), "{markdown}");
+        }
+    }
+}
+
+#[test]
+fn phrases_and_quotes_are_found() {
+    let text = "Set snake_case to 10*20 in the <table> element, or to 2*3*4.";
+    let compare = |quote: &str, markdown: &str| {
+        let piece = Piece { text: markdown.to_owned(), char_start: 0 };
+        quotes::compare(&Quote { text: quote, start: None, end: None }, &[piece])
+    };
+    for markdown in [html(text), csv(text), odt(text), rtf(text), of_pdf(text)] {
+        for quote in ["snake_case", "10*20", "<table>", "the <table> element", text] {
+            assert!(Phrases::new([quote]).any_in(&markdown, Some("en")), "{quote} in {markdown}");
+            assert!(matches!(compare(quote, &markdown), Comparison::Exact(_)), "{quote} in {markdown}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn readable_text_is_the_text(text in "[-a1 *_~`\\\\<>&;#|!=+:.()\\[\\]^@/$\"]{0,24}") {
+        let text = format!("x{text}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        prop_assert_eq!(words(&html(&text)), text.clone());
+        prop_assert_eq!(words(&odt(&text)), text.clone());
+        prop_assert_eq!(words(&rtf(&text)), text.clone());
+        prop_assert_eq!(words(&csv(&text)), format!("head other {text} x"));
+    }
+
+    /// Marks at the start of a line, and in the lines of a paragraph.
+    #[test]
+    fn lines_are_read_as_they_are(lines in prop::collection::vec("[-a1 *_~`<>#|!=+:.\\[\\]()]{1,8}", 1..4)) {
+        let lines: Vec<String> =
+            lines.iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty()).collect();
+        prop_assume!(!lines.is_empty());
+        let source = lines.iter().map(|line| xml(line)).collect::<Vec<_>>();
+        let page = format!("<html><body><p>{}</p></body></html>", source.join("<br>"));
+        prop_assert_eq!(words(&markdown("a.html", page.as_bytes())), lines.join(" "));
+        let file = opendocument("text", "", &format!("<text:p>{}</text:p>", source.join("<text:line-break/>")));
+        prop_assert_eq!(words(&markdown("a.odt", &file)), lines.join(" "));
+    }
+
+    /// Text beside and inside emphasis and links.
+    #[test]
+    fn text_around_marks_is_the_text(parts in prop::collection::vec((0..4u8, "[a1 *_~\\\\<&;!()\\[\\]^]{0,6}"), 1..6)) {
+        let text: String = parts.iter().map(|(_, text)| format!("{text}x")).collect();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let page: String = parts.iter().map(|(kind, text)| {
+            let text = format!("{}x", xml(text));
+            match kind {
+                0 => format!("<b>{text}</b>"),
+                1 => format!("<i>{text}</i>"),
+                2 => format!("<a href='http://a.b/c'>{text}</a>"),
+                _ => text,
+            }
+        }).collect();
+        let styles = r#"<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>"#;
+        let body: String = parts.iter().map(|(kind, text)| {
+            let text = format!("{}x", xml(text));
+            match kind {
+                0 | 1 => format!(r#"<text:span text:style-name="B">{text}</text:span>"#),
+                2 => format!(r#"<text:a xlink:href="http://a.b/c">{text}</text:a>"#),
+                _ => text,
+            }
+        }).collect();
+        prop_assert_eq!(words(&markdown("a.html", format!("<html><body><p>{page}</p></body></html>").as_bytes())), text.clone());
+        prop_assert_eq!(words(&markdown("a.odt", &opendocument("text", styles, &format!("<text:p>{body}</text:p>")))), text);
+    }
+}

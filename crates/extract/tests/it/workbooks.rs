@@ -1,0 +1,93 @@
+//! Cells of workbooks.
+
+use crate::documents::read;
+use crate::files::workbook;
+
+/// Builds the content of a style sheet with one style for each format: an id, and the code that the file gives it.
+fn styles(formats: &[(u32, &str)]) -> String {
+    let declared = formats.iter().filter(|(_, code)| !code.is_empty());
+    let codes: String = declared
+        .map(|(id, code)| format!(r#"<numFmt numFmtId="{id}" formatCode="{}"/>"#, code.replace('"', "&quot;")))
+        .collect();
+    let styles: String =
+        formats.iter().map(|(id, _)| format!(r#"<xf numFmtId="{id}" fontId="0" applyNumberFormat="1"/>"#)).collect();
+    format!(
+        "<numFmts>{codes}</numFmts><fonts><font/><font><b/></font></fonts><cellXfs>{styles}<xf numFmtId=\"0\" fontId=\"1\"/></cellXfs>"
+    )
+}
+
+fn row(number: usize, cells: &[String]) -> String {
+    format!(r#"<row r="{number}">{}</row>"#, cells.concat())
+}
+
+fn text(place: &str, text: &str) -> String {
+    format!(r#"<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>"#)
+}
+
+/// Cells show what Excel shows, and dates as ISO dates.
+#[test]
+fn numbers_are_shown_with_their_format() {
+    let cases = [
+        (20, "", "0.3541666", "8:30"),
+        (164, "[h]:mm", "1.5", "36:00"),
+        (165, "0.##", "3.75", "3.75"),
+        (166, "#,##0.##", "1234.56", "1,234.56"),
+        (167, "#.##", "0.4", ".4"),
+        (168, "00000", "1234", "01234"),
+        (169, "000-00-0000", "123456789", "123-45-6789"),
+        (8, "#,##0.00 \"€\"", "1234.5", "1,234.50 €"),
+        (44, "", "1234.5", "$1,234.50"),
+        (0, "", "0.30000000000000004", "0.3"),
+        (2, "", "0.125", "0.13"),
+        (14, "", "45352", "2024-03-01"),
+        (170, "dd/mm/yyyy hh:mm", "45352.4375", "2024-03-01 10:30:00"),
+        (10, "", "0.0725", "7.25%"),
+        (171, "\"broken", "7.5", "7.5"),
+    ];
+    let formats: Vec<(u32, &str)> = cases.iter().map(|(id, code, ..)| (*id, *code)).collect();
+    let rows: String = (1..)
+        .zip(&cases)
+        .map(|(number, (.., value, _))| {
+            let cell = format!(r#"<c r="B{number}" s="{}"><v>{value}</v></c>"#, number - 1);
+            row(number, &[text(&format!("A{number}"), "x"), cell])
+        })
+        .collect();
+    let file = workbook(&[("Sheet1", format!("<sheetData>{rows}</sheetData>"))], &styles(&formats));
+    let read = read("a.xlsx", &file).expect("a workbook").markdown;
+    let shown: Vec<&str> = read.lines().filter_map(|line| line.strip_prefix("| x | ")?.strip_suffix(" |")).collect();
+    assert_eq!(shown, cases.map(|(.., expected)| expected));
+}
+
+/// `office_oxide` cuts sheets at 10,000 rows.
+#[test]
+fn long_sheets_are_complete() {
+    let rows: String = (1..=25_000)
+        .map(|number| {
+            row(number, &[text(&format!("A{number}"), "Bolt"), format!(r#"<c r="B{number}"><v>{number}</v></c>"#)])
+        })
+        .collect();
+    let file = workbook(&[("Sheet1", format!("<sheetData>{rows}</sheetData>"))], "");
+    let read = read("prices.xlsx", &file).expect("a workbook").markdown;
+    assert_eq!(read.lines().count(), 25_001);
+    assert!(read.ends_with("| Bolt | 25000 |\n"), "{}", &read[read.len() - 100..]);
+    assert!(!read.contains("not shown"));
+}
+
+#[test]
+fn cells_keep_links_emphasis_and_merged_areas() {
+    let cells = [
+        row(1, &["<c r=\"B1\" s=\"0\" t=\"inlineStr\"><is><t>Part</t></is></c>".into(), text("D1", "Site|no.")]),
+        row(2, &[text("B2", "Bolt"), text("C2", "covered"), text("D2", "docs")]),
+        row(3, &[text("B3", "covered"), "<c r=\"D3\"><f>SUM(D1:D2)</f></c>".into()]),
+        row(4, &[text("B4", "2*3*4 [x]"), "<c r=\"D4\" t=\"b\"><v>1</v></c>".into()]),
+    ];
+    let sheet = format!(
+        r##"<sheetData>{}</sheetData><mergeCells><mergeCell ref="B2:C3"/></mergeCells><hyperlinks><hyperlink ref="D2" location="Other!A1"/></hyperlinks>"##,
+        cells.concat()
+    );
+    let file = workbook(&[("Parts", sheet), ("Empty", "<sheetData/>".into())], &styles(&[]));
+    assert_eq!(
+        read("a.xlsx", &file).expect("a workbook").markdown,
+        "## Sheet: Parts\n\n| **Part** | Site\\|no. |\n| --- | --- |\n| Bolt | [docs](#Other!A1) |\n| | =SUM(D1:D2) |\n| 2\\*3\\*4 \\[x\\] | TRUE |\n"
+    );
+}
