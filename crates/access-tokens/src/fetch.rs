@@ -19,13 +19,15 @@ pub struct Source {
 /// Failure of a fetch.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
+    #[error(transparent)]
+    Source(#[from] SourceError),
     #[error("the JWKS endpoint is unreachable")]
     Unreachable(#[source] reqwest::Error),
     #[error("the JWKS endpoint returned status `{0}`")]
     Status(u16),
     #[error("the response exceeds {MAX_DOCUMENT} bytes")]
     TooLong,
-    #[error("the response contains no usable key")]
+    #[error("the response contains no usable key: RS256 with 2048 bits or more, ES256, or EdDSA with Ed25519")]
     NoKeys,
 }
 
@@ -62,6 +64,14 @@ impl Source {
         }
         KeySet::read(&document).ok_or(FetchError::NoKeys)
     }
+}
+
+/// Fetches the keys of an issuer and returns the number of those that can verify access tokens.
+///
+/// # Errors
+/// The URL is invalid, the fetch fails, or no key is usable.
+pub async fn usable_keys(jwks_url: &str, timeout: Duration) -> Result<usize, FetchError> {
+    Ok(Source::new(jwks_url, timeout)?.fetch().await?.count())
 }
 
 fn unreachable(error: reqwest::Error) -> FetchError {

@@ -101,6 +101,11 @@ impl KeySet {
         (!keys.is_empty()).then_some(Self(keys))
     }
 
+    /// Returns the number of keys, at least one.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Verifies the signature with the key that the token names. If the token names none or the keys have no names, exactly one
     /// key must fit.
     ///

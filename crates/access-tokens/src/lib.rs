@@ -12,4 +12,5 @@ mod tokens;
 pub use cache::KeyTiming;
 pub use claims::Claims;
 pub use error::{Rejection, SourceError, TokenError};
+pub use fetch::{FetchError, usable_keys};
 pub use tokens::{AccessTokens, AccessTokensOptions};

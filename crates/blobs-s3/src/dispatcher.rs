@@ -21,8 +21,16 @@ use crate::endpoint::Endpoint;
 /// Shorter than a server's idle timeout (60 s is common), to avoid writing to a connection that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(20);
 
-/// Response headers passed to the library. It unwraps the values of others, so those are withheld.
-const PASSED_HEADERS: [&str; 4] = ["content-length", "content-type", "etag", "last-modified"];
+/// Response headers passed to the library. It unwraps the values of others, so those are withheld. The last two tell if an ETag
+/// is the MD5 of its object.
+const PASSED_HEADERS: [&str; 6] = [
+    "content-length",
+    "content-type",
+    "etag",
+    "last-modified",
+    "x-amz-server-side-encryption",
+    "x-amz-server-side-encryption-customer-algorithm",
+];
 
 pub(crate) struct Dispatcher {
     client: reqwest::Client,

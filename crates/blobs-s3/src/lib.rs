@@ -6,6 +6,8 @@ mod dispatcher;
 mod download;
 mod endpoint;
 mod errors;
+mod machine;
+mod metadata;
 mod options;
 mod presign;
 mod retry;

@@ -10,7 +10,7 @@ pub struct S3Options {
     pub region: String,
     pub bucket: String,
     /// With an empty id and secret, credentials come from the environment, the AWS profile, the container or the
-    /// instance, in this order.
+    /// instance (IMDSv2, or IMDSv1 where it is permitted), in this order.
     pub access_key_id: String,
     pub secret_access_key: String,
     /// Session token of temporary credentials.
@@ -45,7 +45,7 @@ impl S3Timeouts {
     }
 }
 
-/// At most about 31 seconds without bodies: three attempts of ten seconds, and the delays.
+/// At most about 31 seconds without bodies and lookups of credentials: three attempts of ten seconds, and the delays.
 impl Default for S3Timeouts {
     fn default() -> Self {
         Self {

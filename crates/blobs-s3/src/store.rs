@@ -57,7 +57,7 @@ impl S3Store {
             options;
         let credentials = match (access_key_id.is_empty(), secret_access_key.is_empty()) {
             (false, false) => Credentials::fixed(access_key_id, secret_access_key, session_token),
-            (true, true) => Credentials::from_environment(),
+            (true, true) => Credentials::of_machine()?,
             _ => {
                 let message = "set both the access key id and the secret access key, or neither";
                 return Err(BlobError::new(BlobErrorKind::Failed, message));

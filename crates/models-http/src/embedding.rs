@@ -5,13 +5,13 @@ mod texts;
 mod vectors;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use models::ModelError;
 use models::embedding::{Embedder, TextKind};
+use models::health::Health;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -80,7 +80,7 @@ pub struct HttpEmbedder {
     rate_limited: Cooldown,
     /// A query was late.
     late: Cooldown,
-    healthy: AtomicBool,
+    health: Health,
 }
 
 impl HttpEmbedder {
@@ -108,7 +108,7 @@ impl HttpEmbedder {
             document_requests: Semaphore::new(DOCUMENT_REQUESTS),
             rate_limited: Cooldown::default(),
             late: Cooldown::default(),
-            healthy: AtomicBool::new(true),
+            health: Health::default(),
         })
     }
 
@@ -223,10 +223,7 @@ impl Embedder for HttpEmbedder {
             TextKind::Query => self.queries(texts).await,
             TextKind::Document => self.documents(texts).await,
         };
-        // A call without requests tells nothing.
-        if !texts.is_empty() && !matches!(outcome, Err(ModelError::CoolingDown)) {
-            self.healthy.store(outcome.is_ok(), Ordering::Relaxed);
-        }
+        self.health.note(texts.len(), &outcome);
         outcome
     }
 
@@ -239,7 +236,7 @@ impl Embedder for HttpEmbedder {
     }
 
     fn is_healthy(&self) -> bool {
-        self.healthy.load(Ordering::Relaxed)
+        self.health.is_good()
     }
 }
 

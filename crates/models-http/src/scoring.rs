@@ -3,12 +3,12 @@
 mod dialect;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use models::ModelError;
+use models::health::Health;
 use models::scoring::Reranker;
 
 use self::dialect::Dialect;
@@ -50,7 +50,7 @@ pub struct HttpReranker {
     timeout: Duration,
     dialect: Dialect,
     cooldown: Cooldown,
-    healthy: AtomicBool,
+    health: Health,
 }
 
 impl HttpReranker {
@@ -66,9 +66,8 @@ impl HttpReranker {
         }
         let endpoint = Endpoint::new(url, api_key.as_deref(), timeout)?;
         let version = if model.is_empty() { "http".to_owned() } else { format!("http:{model}") };
-        let healthy = AtomicBool::new(true);
-        let (dialect, cooldown) = (Dialect::default(), Cooldown::default());
-        Ok(Self { endpoint, model, version, timeout, dialect, cooldown, healthy })
+        let (dialect, cooldown, health) = (Dialect::default(), Cooldown::default(), Health::default());
+        Ok(Self { endpoint, model, version, timeout, dialect, cooldown, health })
     }
 
     async fn batch(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
@@ -112,7 +111,7 @@ impl Reranker for HttpReranker {
         if matches!(outcome, Err(ModelError::Timeout)) {
             self.cooldown.start(COOLDOWN);
         }
-        self.healthy.store(outcome.is_ok(), Ordering::Relaxed);
+        self.health.note(texts.len(), &outcome);
         outcome
     }
 
@@ -121,6 +120,6 @@ impl Reranker for HttpReranker {
     }
 
     fn is_healthy(&self) -> bool {
-        self.healthy.load(Ordering::Relaxed)
+        self.health.is_good()
     }
 }

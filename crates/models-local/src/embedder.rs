@@ -1,6 +1,5 @@
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use models::ModelError;
 use models::embedding::{Embedder, TextKind, normalized};
+use models::health::Health;
 use tokio::sync::oneshot;
 
 use crate::folder::LoadError;
@@ -30,7 +30,7 @@ pub struct LocalEmbedder {
     document_prefix: String,
     batch: usize,
     timeout: Duration,
-    healthy: AtomicBool,
+    health: Health,
 }
 
 impl LocalEmbedder {
@@ -67,7 +67,7 @@ impl LocalEmbedder {
             document_prefix: options.document_prefix,
             batch: options.batch.max(1),
             timeout: options.timeout,
-            healthy: AtomicBool::new(true),
+            health: Health::default(),
         })
     }
 
@@ -110,7 +110,7 @@ impl Embedder for LocalEmbedder {
             // A computation always ends.
             TextKind::Document => self.compute(kind, texts).await,
         };
-        self.healthy.store(outcome.is_ok(), Ordering::Relaxed);
+        self.health.note(texts.len(), &outcome);
         outcome
     }
 
@@ -123,7 +123,7 @@ impl Embedder for LocalEmbedder {
     }
 
     fn is_healthy(&self) -> bool {
-        self.healthy.load(Ordering::Relaxed)
+        self.health.is_good()
     }
 }
 

@@ -31,7 +31,7 @@ pub trait Embedder: Send + Sync {
     /// cannot be compared. It does not reveal the endpoint.
     fn version(&self) -> &str;
 
-    /// Returns `true` unless the last call failed.
+    /// Returns `true` unless the last call failed, less than a minute ago ([`health`](crate::health)).
     fn is_healthy(&self) -> bool;
 }
 

@@ -3,6 +3,7 @@
 pub mod embedding;
 mod error;
 pub mod generation;
+pub mod health;
 pub mod scoring;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -19,6 +19,6 @@ pub trait Reranker: Send + Sync {
     /// Returns the model's name as shown in search responses. It does not reveal the endpoint.
     fn version(&self) -> &str;
 
-    /// Returns `true` unless the last call failed.
+    /// Returns `true` unless the last call failed, less than a minute ago ([`health`](crate::health)).
     fn is_healthy(&self) -> bool;
 }

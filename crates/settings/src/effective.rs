@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use figment::value::{Dict, Value};
-use url::Url;
 
 use crate::keys::{display_value, join};
-use crate::secret::is_secret;
+use crate::secret::{is_secret, without_credentials};
 
 /// Keys of a foreign endpoint, which may expect its API key in the query or in the body.
 const MAY_CONTAIN_A_SECRET: [&str; 2] = ["web.http.url", "web.http.body"];
@@ -44,19 +43,6 @@ fn literal(value: &Value) -> String {
         Value::Bool(..) | Value::Num(..) => display_value(value),
         Value::String(_, text) => quoted(&without_credentials(text)),
         Value::Char(..) | Value::Empty(..) | Value::Dict(..) => quoted(&display_value(value)),
-    }
-}
-
-/// Removes the user and the password of a URL. The user alone may be a token.
-fn without_credentials(text: &str) -> String {
-    match Url::parse(text) {
-        Ok(mut url) if url.password().is_some() || !url.username().is_empty() => {
-            // Fails only for URLs without a host, which have neither.
-            let _ = url.set_password(None);
-            let _ = url.set_username("");
-            url.to_string()
-        }
-        Ok(_) | Err(_) => text.to_owned(),
     }
 }
 

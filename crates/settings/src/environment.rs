@@ -3,7 +3,7 @@
 use figment::value::{Dict, Num, Tag, Value};
 
 use crate::keys::{distance, find, insert, paths};
-use crate::secret::{SECRETS, is_secret};
+use crate::secret::SECRETS;
 use crate::{ENVIRONMENT_PREFIX, SettingsError};
 
 /// Start of all variables of this project.
@@ -35,7 +35,7 @@ pub(crate) fn parse(
             let path: Vec<String> = path.split("__").map(str::to_lowercase).collect();
             if let Err(error) = value(&path, &text, defaults)
                 .and_then(|value| insert(&mut keys, &path, value).map_err(|()| "is below a key that is not a section"))
-                .map_err(|reason| invalid(&path, &text, reason))
+                .map_err(|reason| SettingsError::invalid(&path.join("."), &text, reason))
             {
                 errors.push(error);
             }
@@ -51,11 +51,6 @@ pub(crate) fn parse(
         }
     }
     keys
-}
-
-fn invalid(path: &[String], text: &str, reason: &str) -> SettingsError {
-    let key = path.join(".");
-    if is_secret(&key) { SettingsError::refused(&key, reason) } else { SettingsError::invalid(&key, text, reason) }
 }
 
 fn value(path: &[String], text: &str, defaults: &Dict) -> Result<Value, &'static str> {

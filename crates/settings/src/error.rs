@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use crate::secret::{may_hold_secret, without_credentials};
+
 /// Invalid settings. Messages are for the operator and name the key.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -57,8 +59,13 @@ impl SettingsError {
         }
     }
 
+    /// Quotes the value without credentials of a URL; not at all if it may be a secret.
     pub(crate) fn invalid(key: &str, value: impl ToString, reason: impl Into<String>) -> Self {
-        SettingsError::Invalid { key: key.to_owned(), value: value.to_string(), reason: reason.into() }
+        if may_hold_secret(key) {
+            return Self::refused(key, reason);
+        }
+        let value = without_credentials(&value.to_string());
+        SettingsError::Invalid { key: key.to_owned(), value, reason: reason.into() }
     }
 
     pub(crate) fn refused(key: &str, reason: impl Into<String>) -> Self {

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use figment::error::Kind;
-use figment::providers::{Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
@@ -110,10 +109,19 @@ fn extract(mut figment: Figment, defaults: &Layer, errors: &mut Vec<SettingsErro
 }
 
 fn toml(origin: String, text: &str) -> Result<Layer, SettingsError> {
-    match Toml::string(text).data() {
-        Ok(mut profiles) => Ok(Layer { origin, keys: profiles.remove(&Profile::Default).unwrap_or_default() }),
-        Err(error) => Err(SettingsError::Syntax { origin, message: error.kind.to_string() }),
+    match toml::from_str(text) {
+        Ok(keys) => Ok(Layer { origin, keys }),
+        Err(error) => Err(SettingsError::Syntax { origin, message: syntax_message(text, &error) }),
     }
+}
+
+/// Describes a syntax error without the text of the line, as it may contain a secret.
+fn syntax_message(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let Some(before) = before else { return error.message().to_owned() };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}: {}", error.message())
 }
 
 /// Replaces each `<key>_file` by `<key>` with the file's text. An empty path is ignored.
@@ -156,6 +164,7 @@ fn convert_error(error: figment::Error) -> SettingsError {
     let key = error.path.join(".");
     let reason = |expected: &str| format!("must be {expected}");
     match error.kind {
+        // The variants and messages below quote the value.
         _ if is_secret(&key) => SettingsError::refused(&key, "must be text"),
         Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
             SettingsError::invalid(&key, actual_text(&actual), reason(&expected))

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use serde::Deserialize;
+use url::Url;
 
 /// Keys with hidden values, which can be given as `<key>_file`.
 pub(crate) const SECRETS: [&str; 11] = [
@@ -19,6 +20,26 @@ pub(crate) const SECRETS: [&str; 11] = [
 
 pub(crate) fn is_secret(key: &str) -> bool {
     SECRETS.contains(&key)
+}
+
+/// Returns true for a secret, a section that contains one, and a key below one: their values may be secrets in the wrong place, such
+/// as `database = "postgres://..."`.
+pub(crate) fn may_hold_secret(key: &str) -> bool {
+    let is_below = |key: &str, parent: &str| key.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.'));
+    SECRETS.iter().any(|secret| *secret == key || is_below(secret, key) || is_below(key, secret))
+}
+
+/// Removes the user and the password of a URL. The user alone may be a token.
+pub(crate) fn without_credentials(text: &str) -> String {
+    match Url::parse(text) {
+        Ok(mut url) if url.password().is_some() || !url.username().is_empty() => {
+            // Fails only for URLs without a host, which have neither.
+            let _ = url.set_password(None);
+            let _ = url.set_username("");
+            url.to_string()
+        }
+        Ok(_) | Err(_) => text.to_owned(),
+    }
 }
 
 /// Secret text, hidden from `Debug` so that logs and panic messages do not contain it.

@@ -1,6 +1,8 @@
 //! Selection among the issuer's published keys.
 
-use access_tokens::{KeyTiming, Rejection, TokenError};
+use std::time::Duration;
+
+use access_tokens::{FetchError, KeyTiming, Rejection, TokenError, usable_keys};
 use serde_json::{Value, json};
 
 use crate::issuer::{Answer, Endpoint, NOW, claims};
@@ -95,4 +97,21 @@ async fn keys_beyond_a_hundred_are_ignored() {
     let document = json!({ "keys": keys });
     assert_eq!(outcome(&document, &first).await, Ok(()));
     assert_eq!(outcome(&document, &last).await, Err(TokenError::Rejected(Rejection::UnknownKey)));
+}
+
+#[tokio::test]
+async fn only_usable_keys_are_counted() {
+    let (rsa, p256, ed) = (SigningKey::rsa("r"), SigningKey::p256("p"), SigningKey::ed25519("e"));
+    let bad = vec![
+        unusable("use", json!("enc"), ed.jwk()),
+        unusable("alg", json!("RS512"), rsa.jwk()),
+        unusable("crv", json!("P-384"), p256.jwk()),
+    ];
+    let counted = async |keys: &[Value]| {
+        let document = json!({ "keys": keys }).to_string().into_bytes();
+        usable_keys(&Endpoint::start(Answer::Document(document)).await.url, Duration::from_secs(3)).await
+    };
+    assert!(matches!(counted(&bad).await, Err(FetchError::NoKeys)));
+    assert_eq!(counted(&[bad, vec![rsa.jwk(), p256.jwk()]].concat()).await.unwrap(), 2);
+    assert!(matches!(usable_keys("file:///keys", Duration::from_secs(3)).await, Err(FetchError::Source(_))));
 }

@@ -198,6 +198,27 @@ async fn a_404_without_error_code_is_not_a_missing_object() {
 }
 
 #[tokio::test]
+async fn an_etag_of_an_encrypted_object_is_no_checksum() {
+    let get = |encryption: &str| {
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nETag: \"0123456789abcdef0123456789abcdef\"\r\nContent-Length: 2\r\n\
+             Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\n{encryption}Connection: close\r\n\r\nhi"
+        );
+        async move { faulty(Fault::Answer(answer.leak())).await.0.get("k", 100).await }
+    };
+    for encryption in [
+        "x-amz-server-side-encryption: aws:kms\r\n",
+        "x-amz-server-side-encryption: aws:kms:dsse\r\n",
+        "x-amz-server-side-encryption-customer-algorithm: AES256\r\n",
+    ] {
+        assert_eq!(get(encryption).await.unwrap().unwrap().1, "hi", "{encryption}");
+    }
+    for encryption in ["", "x-amz-server-side-encryption: AES256\r\n"] {
+        assert_eq!(get(encryption).await.unwrap_err().kind, BlobErrorKind::Corrupt, "{encryption}");
+    }
+}
+
+#[tokio::test]
 async fn a_recovering_server_is_retried_to_success() {
     let (store, seen) = faulty(Fault::RecoverAfter(2)).await;
     assert_eq!(store.put("k", "x".into()).await.unwrap().etag, "abc");

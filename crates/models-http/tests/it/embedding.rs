@@ -160,10 +160,11 @@ async fn texts_beyond_the_limit_of_tokens_are_shortened() {
     // The others are sent whole.
     let expected: [&[usize]; 5] = [&[2_000, 512, 1], &[2_000], &[1_000], &[500], &[512, 1]];
     assert_eq!(sent.collect::<Vec<_>>(), expected);
-    // A rejection for another reason is final.
-    let refusing = Endpoint::start(|_, _| Reply::json(400, &json!({"error": "unknown model"})));
-    let outcome = self::embedder(&refusing).embed(TextKind::Document, &["a".repeat(2_000)]).await;
-    assert!(matches!(outcome, Err(ModelError::Status(400))));
+    // A rejection for another reason is final, and no outage.
+    let refusing = Endpoint::start(|_, _| Reply::json(400, &json!({"error": "bad characters"})));
+    let embedder = self::embedder(&refusing);
+    let outcome = embedder.embed(TextKind::Document, &["a".repeat(2_000)]).await;
+    assert!(matches!(outcome, Err(ModelError::Status(400))) && embedder.is_healthy());
     assert_eq!(refusing.received().len(), 1);
 }
 

@@ -125,6 +125,9 @@ async fn failures_are_typed() {
     let error = unreachable.score("q", &numbers(1)).await.expect_err("the port is closed");
     assert!(matches!(error, ModelError::Unreachable(_)));
     assert!(!unreachable.is_healthy());
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_mins(1)).await;
+    assert!(unreachable.is_healthy(), "one failed call is no outage for ever");
     assert!(!format!("{error:?}").contains("127.0.0.1:1/"), "{error:?}");
 }
 

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+mod secrets;
+
 use std::path::Path;
 
 use settings::{
@@ -272,48 +274,6 @@ fn invalid_values_are_reported_with_their_key() {
     assert!(load_error("[server\n", &[]).contains("is not valid TOML"));
     let missing = Settings::load(Some(Path::new("/nowhere/at all.toml")), []).unwrap_err();
     assert_eq!(missing.to_string(), "cannot read the configuration file `/nowhere/at all.toml`");
-}
-
-#[test]
-fn secrets_are_read_from_files_and_hidden() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("key");
-    std::fs::write(&path, "hunter2\n").unwrap();
-    let name = path.to_str().unwrap();
-
-    let settings = load(&format!("[index]\napi_key_file = \"{name}\""), &[]).unwrap();
-    assert_eq!(settings.index.api_key.expose(), "hunter2");
-    assert!(!format!("{settings:?}").contains("hunter2"));
-
-    let nested = load(&format!("[web.brave]\napi_key_file = \"{name}\""), &[]).unwrap();
-    assert_eq!(nested.web.brave.api_key.expose(), "hunter2");
-    let nested = load("", &[("RETRIEVAL__WEB__HTTP__API_KEY_FILE", name)]).unwrap();
-    assert_eq!(nested.web.http.api_key.expose(), "hunter2");
-    assert!(!format!("{nested:?}").contains("hunter2"));
-
-    // The file of the environment overrides the value of the settings file, as every later source does.
-    let settings = load("[index]\napi_key = \"old\"", &[("RETRIEVAL__INDEX__API_KEY_FILE", name)]).unwrap();
-    assert_eq!(settings.index.api_key.expose(), "hunter2");
-
-    let twice = load_error(&format!("[index]\napi_key = \"x\"\napi_key_file = \"{name}\""), &[]);
-    assert!(twice.ends_with("sets both `index.api_key` and `index.api_key_file`: remove one"), "{twice}");
-    let missing = load_error("[index]\napi_key_file = \"/nowhere/key\"", &[]);
-    assert_eq!(missing, "cannot read the file `/nowhere/key` of `index.api_key_file`");
-}
-
-#[test]
-fn errors_never_contain_secrets() {
-    for (toml, key) in [
-        ("[index]\napi_key = 987654", "index.api_key"),
-        ("[generate]\napi_key = 987654", "generate.api_key"),
-        ("[embed]\napi_key = 987654", "embed.api_key"),
-        ("[web.brave]\napi_key = 987654", "web.brave.api_key"),
-        ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
-        ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
-    ] {
-        let message = load_error(toml, &[]);
-        assert!(message.starts_with(&format!("`{key}`: ")) && !message.contains("987654"), "{message}");
-    }
 }
 
 #[test]

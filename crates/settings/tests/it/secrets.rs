@@ -1,0 +1,82 @@
+//! Secrets: their files, and errors without them.
+
+use crate::{load, load_error};
+
+#[test]
+fn secrets_are_read_from_files_and_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, "hunter2\n").unwrap();
+    let name = path.to_str().unwrap();
+
+    let settings = load(&format!("[index]\napi_key_file = \"{name}\""), &[]).unwrap();
+    assert_eq!(settings.index.api_key.expose(), "hunter2");
+    assert!(!format!("{settings:?}").contains("hunter2"));
+
+    let nested = load(&format!("[web.brave]\napi_key_file = \"{name}\""), &[]).unwrap();
+    assert_eq!(nested.web.brave.api_key.expose(), "hunter2");
+    let nested = load("", &[("RETRIEVAL__WEB__HTTP__API_KEY_FILE", name)]).unwrap();
+    assert_eq!(nested.web.http.api_key.expose(), "hunter2");
+    assert!(!format!("{nested:?}").contains("hunter2"));
+
+    // The file of the environment overrides the value of the settings file, as every later source does.
+    let settings = load("[index]\napi_key = \"old\"", &[("RETRIEVAL__INDEX__API_KEY_FILE", name)]).unwrap();
+    assert_eq!(settings.index.api_key.expose(), "hunter2");
+
+    let twice = load_error(&format!("[index]\napi_key = \"x\"\napi_key_file = \"{name}\""), &[]);
+    assert!(twice.ends_with("sets both `index.api_key` and `index.api_key_file`: remove one"), "{twice}");
+    let missing = load_error("[index]\napi_key_file = \"/nowhere/key\"", &[]);
+    assert_eq!(missing, "cannot read the file `/nowhere/key` of `index.api_key_file`");
+}
+
+#[test]
+fn errors_never_contain_secrets() {
+    for (toml, key) in [
+        ("[index]\napi_key = 987654", "index.api_key"),
+        ("[generate]\napi_key = 987654", "generate.api_key"),
+        ("[embed]\napi_key = 987654", "embed.api_key"),
+        ("[web.brave]\napi_key = 987654", "web.brave.api_key"),
+        ("[database]\nurl = \"mysql://u:987654@h/d\"", "database.url"),
+        ("[rate_limit]\nbackend = \"redis\"\nurl = \"http://u:987654@h\"", "rate_limit.url"),
+    ] {
+        let message = load_error(toml, &[]);
+        assert!(message.starts_with(&format!("`{key}`: ")) && !message.contains("987654"), "{message}");
+    }
+}
+
+#[test]
+fn errors_never_contain_secrets_in_the_wrong_place() {
+    let url = "postgres://u:hunter2@h/d";
+    for section in ["database", "index", "web", "web.brave", "telemetry"] {
+        let message = load_error(&format!("{section} = {url:?}"), &[]);
+        assert_eq!(message, format!("`{section}`: is a section, not a value"));
+        let variable = format!("RETRIEVAL__{}", section.replace('.', "__").to_uppercase());
+        assert_eq!(load_error("", &[(&variable, url)]), format!("`{section}`: is a section, not a value"));
+    }
+    let below = [("RETRIEVAL__DATABASE__URL", "sqlite:x.db"), ("RETRIEVAL__DATABASE__URL__PASSWORD", "hunter2")];
+    let message = load_error("", &below);
+    assert_eq!(message, "`database.url.password`: is below a key that is not a section");
+    // Sections without secrets are quoted.
+    assert_eq!(load_error("captures = 5", &[]), "`captures` = `5`: is a section, not a value");
+}
+
+#[test]
+fn errors_of_syntax_have_the_position_but_not_the_line() {
+    for (toml, position) in [
+        ("[index]\napi_key = hunter2", "line 2, column 11: "),
+        ("[index]\napi_key = \"hunter2", "line 2, column 19: "),
+        ("# é\r\n[index]\r\napi_key = 'hunter2' x", "line 3, column "),
+        ("[index]\napi_key = \"hunter2\"\napi_key = \"hunter2\"", "line 3, column 1: "),
+        ("hunter2", "line 1, column "),
+    ] {
+        let message = load_error(toml, &[]);
+        assert!(message.contains(&format!("` is not valid TOML: {position}")), "{message}");
+        assert!(!message.contains("hunter2") && message.lines().count() == 1, "{message}");
+    }
+}
+
+#[test]
+fn errors_quote_addresses_without_their_credentials() {
+    let message = load_error("[storage]\nendpoint = \"ftp://u:hunter2@h/\"", &[]);
+    assert!(message.starts_with("`storage.endpoint` = `ftp://h/`: must be an http or https URL"), "{message}");
+}
