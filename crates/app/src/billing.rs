@@ -1,14 +1,16 @@
-//! Charges of single searches, and their refunds. Searches lost in a crash are refunded by [`crate::refunds`].
+//! Charges of single searches, and their refunds. Searches that were not recorded before a crash are refunded by [`crate::refunds`].
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docstore::{BalanceEntry, Docstore};
+use docstore::{BalanceEntry, Docstore, StoreError};
 use ingest::Supervisor;
 use model::{BalanceReason, Clock, OrganizationId, ResearchId, SearchId, Timestamp};
 use moka::sync::Cache;
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::accounts::{self, BilledSearch};
@@ -20,6 +22,12 @@ use crate::{App, Error, Viewer};
 const CHARGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which a search that could not be charged may be retried.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// Time to wait for a refund, which goes on afterwards.
+const REFUND_WAIT: Duration = Duration::from_secs(1);
+/// Time for which a refund is repeated while the database is unavailable. The sweep for lost searches does not find recorded ones.
+const REFUND_PATIENCE: Duration = Duration::from_mins(10);
+const REFUND_DELAY: Duration = Duration::from_secs(1);
 
 /// Searches that an ample balance covers.
 const AMPLE_SEARCHES: i64 = 1_000;
@@ -149,19 +157,24 @@ impl Charge {
         self.0 = None;
     }
 
-    /// Refunds the search, and returns once that is stored.
+    /// Refunds the search. Returns once that is stored, or after a second: then it is stored in the background.
     pub async fn refund(mut self) {
-        if let Some(payment) = self.0.take() {
-            payment.refund().await;
+        if let Some(refunding) = self.begin_refund() {
+            let _ = tokio::time::timeout(REFUND_WAIT, refunding).await;
         }
+    }
+
+    /// Starts a task of its own, which does not end with its request. `None` if there is nothing to refund.
+    fn begin_refund(&mut self) -> Option<JoinHandle<()>> {
+        let payment = self.0.take()?;
+        let runtime = payment.runtime.clone();
+        Some(runtime.spawn(async move { payment.refund().await }.in_current_span()))
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let Some(payment) = self.0.take() else { return };
-        let runtime = payment.runtime.clone();
-        runtime.spawn(async move { payment.refund().await }.in_current_span());
+        self.begin_refund();
     }
 }
 
@@ -183,10 +196,20 @@ impl Payment {
     /// Refunds the search, unless another process that took its run over has. A failure is logged.
     async fn refund(&self) {
         let (organization_id, search_id) = (self.viewer.organization_id, self.search_id);
-        let now = self.clock.now();
-        let refunded = self.store.refund_searches(organization_id, vec![search_id], self.paid_at, now).await;
-        if let Err(error) = refunded {
-            tracing::error!(%organization_id, %search_id, error = &error as &dyn std::error::Error, "refund failed");
+        let end = Instant::now() + REFUND_PATIENCE;
+        loop {
+            let now = self.clock.now();
+            match self.store.refund_searches(organization_id, vec![search_id], self.paid_at, now).await {
+                Ok(_) => return,
+                Err(StoreError::Unavailable(_) | StoreError::Aborted(_)) if Instant::now() < end => {
+                    tokio::time::sleep(REFUND_DELAY).await;
+                }
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(%organization_id, %search_id, error, "refund failed");
+                    return;
+                }
+            }
         }
     }
 }

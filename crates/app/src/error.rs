@@ -1,4 +1,5 @@
 use std::error::Error as StdError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use admission::Overloaded;
@@ -94,7 +95,9 @@ impl Error {
     /// Returns true if the database was unavailable, or aborted a transaction.
     pub fn is_database_outage(&self) -> bool {
         let Error::Internal(source) = self else { return false };
-        matches!(source.downcast_ref::<StoreError>(), Some(StoreError::Unavailable(_) | StoreError::Aborted(_)))
+        let shared = || source.downcast_ref::<Arc<StoreError>>().map(Arc::as_ref);
+        let error = source.downcast_ref::<StoreError>().or_else(shared);
+        matches!(error, Some(StoreError::Unavailable(_) | StoreError::Aborted(_)))
     }
 
     /// Returns true if the request failed through no fault of the caller.
@@ -111,6 +114,12 @@ impl From<Overloaded> for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
+        Error::internal(error)
+    }
+}
+
+impl From<Arc<StoreError>> for Error {
+    fn from(error: Arc<StoreError>) -> Self {
         Error::internal(error)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use docstore::{LoadedPart, PartMap, Passage};
 use ingest::prepare::{offset, ranked_span};
-use retrieval_core::passages::PassageSpan;
+use retrieval_core::passages::{self, PassageSpan};
 use retrieval_core::select;
 
 /// Parts of a content, joined, and their passages.
@@ -66,6 +66,27 @@ impl Excerpt {
     /// Returns the position of the passage with this ordinal.
     pub fn position(&self, ordinal: usize) -> Option<usize> {
         self.passages.binary_search_by_key(&ordinal, |passage| offset(passage.ordinal)).ok()
+    }
+
+    /// Returns the pieces of the content that can be parsed by themselves: each begins with the document or a section, and has no gap.
+    /// Before the first section of a part there are no headings, but a code block may be open that begins in an earlier part.
+    pub fn parsable(&self) -> Vec<Range<usize>> {
+        let mut pieces: Vec<Range<usize>> = Vec::new();
+        let mut before = None;
+        for (passage, range) in self.passages.iter().zip(&self.ranges) {
+            let follows = before.is_some_and(|before: i32| before.checked_add(1) == Some(passage.ordinal));
+            before = Some(passage.ordinal);
+            match pieces.last_mut() {
+                Some(piece) if follows && piece.end == range.start => piece.end = range.end,
+                _ => {
+                    let text = &self.content[range.clone()];
+                    if passage.ordinal == 0 || passages::begins_section(text, &passage.section_path.0) {
+                        pieces.push(range.clone());
+                    }
+                }
+            }
+        }
+        pieces
     }
 
     /// Returns the positions of the passages that match the query, best first.

@@ -24,6 +24,7 @@ mod refunds;
 pub mod removal;
 mod retention;
 pub mod search;
+mod shared_task;
 mod shares;
 pub mod usage;
 pub mod viewer;
@@ -71,7 +72,7 @@ pub struct Parts {
     pub store: Docstore,
     pub clock: Arc<dyn Clock>,
     pub blobs: Arc<dyn BlobStore>,
-    /// `None` in a deployment without retrieval: searches fail with `NoRetrieval`.
+    /// `None` in a deployment without an index: only search providers answer, and other searches fail with `NoRetrieval`.
     pub engine: Option<Arc<dyn SearchEngine>>,
     pub feeder: Option<Arc<Feeder>>,
     pub runner: Option<Arc<Runner>>,
@@ -145,7 +146,7 @@ pub struct App {
     second_stage: SecondStage,
     semantic: Option<search::semantic::Semantic>,
     web: search::providers::Web,
-    web_emptiness: web_index::sources::Emptiness,
+    has_web_pages: web_index::sources::HasPages,
     limiter: Arc<dyn RateLimiter>,
     webhooks: Arc<Sender>,
     rerank_failures: search::second_stage::FailureLog,
@@ -212,7 +213,7 @@ impl App {
             second_stage,
             semantic: embedder.map(search::semantic::Semantic::new),
             web: search::providers::Web::new(web, options.capture_lifetimes.snippet, &clock),
-            web_emptiness: Default::default(),
+            has_web_pages: Default::default(),
             limiter,
             webhooks,
             rerank_failures: Default::default(),

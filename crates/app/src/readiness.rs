@@ -1,17 +1,18 @@
 //! Readiness: the state of each dependency and of the background tasks.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docstore::Docstore;
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
+use futures_util::future::BoxFuture;
 use ingest::supervisor::TaskState;
 use model::Timestamp;
 
 use crate::App;
 use crate::search::SecondStage;
+use crate::shared_task::{SharedTask, Started};
 
 /// Timeout of a probe, after which the dependency counts as down.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -79,8 +80,8 @@ impl App {
         self.supervisor.tasks()
     }
 
-    /// Returns the outcome of the last call: a probe would put load on the model. Not required, since searches work without
-    /// it.
+    /// Returns the outcome of the last call, of which a failure counts for a minute: a probe would put load on the model. Not
+    /// required, since searches work without it.
     fn reranker_state(&self) -> Option<DependencyState> {
         let SecondStage::Model(model) = &self.second_stage else { return None };
         let up = model.is_healthy();
@@ -88,8 +89,8 @@ impl App {
         Some(DependencyState { name: "reranker", required: false, up, latency: Duration::ZERO, detail })
     }
 
-    /// Returns the outcome of each provider's last call: a probe would use its quota. Not required, since a search works with the
-    /// other sources.
+    /// Returns the outcome of each provider's last call, of which a failure counts for a minute: a probe would use its quota. Not
+    /// required, since a search works with the other sources.
     fn web_provider_states(&self) -> Vec<DependencyState> {
         let state = |(name, failure): (&'static str, Option<String>)| {
             let up = failure.is_none();
@@ -109,39 +110,19 @@ impl App {
 
 /// Test write to the database: at most one at a time, and one per `WRITE_INTERVAL`.
 #[derive(Default)]
-pub(crate) struct WriteProbe {
-    last: Mutex<Option<TestWrite>>,
-}
-
-#[derive(Clone)]
-struct TestWrite {
-    started: Timestamp,
-    outcome: Shared<BoxFuture<'static, Result<(), String>>>,
-}
+pub(crate) struct WriteProbe(SharedTask<Result<(), String>>);
 
 impl WriteProbe {
     /// Returns the outcome of the last write, or of a new one. A write that waits behind others is no failure until it has
     /// waited for `WRITE_TIMEOUT`.
     async fn run(&self, store: &Docstore, now: Timestamp) -> Result<(), String> {
-        let write = self.current(store, now);
-        match tokio::time::timeout(WRITE_PATIENCE, write.outcome).await {
+        let write = || write_row(store.clone(), now).boxed();
+        let Started { at, outcome } = self.0.join(now, |_| WRITE_INTERVAL, write);
+        match tokio::time::timeout(WRITE_PATIENCE, outcome).await {
             Ok(outcome) => outcome,
-            Err(_) if now.since(write.started) < WRITE_TIMEOUT => Ok(()),
+            Err(_) if now.since(at) < WRITE_TIMEOUT => Ok(()),
             Err(_) => Err(format!("writing failed: no write has ended within {WRITE_TIMEOUT:?}")),
         }
-    }
-
-    fn current(&self, store: &Docstore, now: Timestamp) -> TestWrite {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(write) = &*last
-            && (write.outcome.peek().is_none() || (write.started..write.started + WRITE_INTERVAL).contains(&now))
-        {
-            return write.clone();
-        }
-        let write = TestWrite { started: now, outcome: write_row(store.clone(), now).boxed().shared() };
-        // Runs to its end even if nobody waits for it.
-        tokio::spawn(write.outcome.clone());
-        last.insert(write).clone()
     }
 }
 

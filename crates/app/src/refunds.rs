@@ -10,10 +10,10 @@ use model::{Clock, OrganizationId, Timestamp};
 const INTERVAL: Duration = Duration::from_secs(5 * 60);
 /// Age after which an unrecorded search counts as lost; no search takes this long.
 const LOST_AFTER: Duration = Duration::from_secs(10 * 60);
-/// Window of the first sweep. Losses from before a longer outage are refunded manually.
-const FIRST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Window of later sweeps: short, to keep sweeps cheap, and long enough to bridge failed ones.
-const WINDOW: Duration = Duration::from_secs(60 * 60);
+/// Longest window, and that of the first sweep. Losses from before a longer outage are refunded manually.
+const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Window of a sweep before the last one that succeeded: that one did not see what was lost shortly before it.
+const OVERLAP: Duration = Duration::from_secs(60 * 60);
 /// Searches refunded per transaction, which holds the balance of the organization.
 const BATCH: usize = 100;
 
@@ -21,11 +21,12 @@ const BATCH: usize = 100;
 ///
 /// `retention` is that of recorded searches: beyond it nothing tells an answered search from a lost one.
 pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>, retention: Option<Duration>) {
-    let longest = retention.map_or(Duration::MAX, |retention| retention / 2);
-    let mut window = FIRST_WINDOW.min(longest);
+    let longest = retention.map_or(LONGEST_WINDOW, |retention| LONGEST_WINDOW.min(retention / 2));
+    let mut last_success = None;
     loop {
-        match sweep(&store, clock.now(), window).await {
-            Ok(()) => window = WINDOW.min(longest),
+        let now = clock.now();
+        match sweep(&store, now, window(last_success, now, longest)).await {
+            Ok(()) => last_success = Some(now),
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
@@ -35,6 +36,11 @@ pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>,
         }
         tokio::time::sleep(INTERVAL).await;
     }
+}
+
+/// Returns the window of a sweep: back to the last one that succeeded and `OVERLAP` before it, at most `longest`.
+fn window(last_success: Option<Timestamp>, now: Timestamp, longest: Duration) -> Duration {
+    last_success.map_or(longest, |at| now.since(at).saturating_add(OVERLAP).min(longest))
 }
 
 /// Refunds searches charged within `window` that have no recorded answer after `LOST_AFTER`. An error does not keep the organizations
@@ -110,16 +116,33 @@ mod tests {
         ManualClock::starting_at(Timestamp::from_millis(1_790_000_000_000))
     }
 
+    #[test]
+    fn window_covers_the_time_since_the_last_success() {
+        let hours = |hours: u64| Duration::from_secs(hours * 60 * 60);
+        let (longest, at) = (hours(24), clock().now());
+        for (last_success, now, expected) in [
+            (None, at, longest),
+            (Some(at), at + INTERVAL, INTERVAL + OVERLAP),
+            (Some(at), at + hours(3), hours(3) + OVERLAP),
+            (Some(at), at + hours(24), longest),
+            // The clock was set back.
+            (Some(at), at - hours(3), OVERLAP),
+        ] {
+            assert_eq!(window(last_success, now, longest), expected);
+        }
+        assert_eq!(window(Some(at), at, hours(0)), hours(0), "records are kept for a short time only");
+    }
+
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn unanswered_search_is_refunded_after_ten_minutes() {
         let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
         let store = store_with_debit(folder.path(), &clock).await;
         clock.advance(LOST_AFTER);
-        sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
+        sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();
         assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(97), "the search may still be running");
         for _ in 0..2 {
             clock.advance(INTERVAL);
-            sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
+            sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();
             assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(100));
         }
     }
@@ -145,7 +168,7 @@ mod tests {
         store.complete_removal(ORGANIZATION, clock.now()).await.unwrap();
         assert!(store.find_search(ORGANIZATION, SEARCH).await.unwrap().is_none());
         clock.advance(LOST_AFTER + INTERVAL);
-        sweep(&store, clock.now(), FIRST_WINDOW).await.unwrap();
+        sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();
         assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(97));
     }
 }

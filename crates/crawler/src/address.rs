@@ -71,6 +71,12 @@ impl Address {
         retrieval_core::url::document_id(&self.url)
     }
 
+    /// Returns true if a link leads back to this page. Session ids of links are removed, but the page itself may have one.
+    pub fn is_target_of(&self, link: &Self) -> bool {
+        let without_session = || Self::parse(&self.url).map(|address| address.url);
+        link.url == self.url || (link.had_session && without_session().is_ok_and(|url| url == link.url))
+    }
+
     pub fn path_and_query(&self) -> &str {
         &self.url[self.path..]
     }
@@ -152,6 +158,19 @@ mod tests {
         ] {
             let address = Address::parse(url).expect("a URL");
             assert_eq!((address.url.as_str(), address.had_session), (expected, had_session));
+        }
+    }
+
+    #[test]
+    fn links_with_a_session_lead_back_to_the_page_without_it() {
+        for (page, link, expected) in [
+            ("http://h.example/a", "http://h.example/a?sid=2", true),
+            ("http://h.example/a?sid=1", "http://h.example/a?sid=2", true),
+            ("http://h.example/a?sid=1", "http://h.example/a", false),
+            ("http://h.example/a?sid=1", "http://h.example/b?sid=1", false),
+        ] {
+            let (page, link) = (Address::exact(page).expect("a URL"), Address::parse(link).expect("a URL"));
+            assert_eq!(page.is_target_of(&link), expected, "{page:?} {link:?}");
         }
     }
 

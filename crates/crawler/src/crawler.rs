@@ -179,12 +179,14 @@ impl Crawler {
         self.visited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Extends the leases, since one visit may take longer than a lease.
+    /// Extends the leases of the visited hosts, since one visit may take longer than a lease. A lease without a session expires: the
+    /// database was away when it was to be released, or when its claim was answered.
     async fn keep_leases(self: Arc<Self>) {
         loop {
             tokio::time::sleep(self.options.lease / 3).await;
+            let visited: Vec<String> = self.visited().iter().cloned().collect();
             let lease = self.clock.now() + self.options.lease;
-            self.report(self.store.extend_crawl_leases(self.owner.clone(), lease).await.map(drop));
+            self.report(self.store.extend_crawl_leases(self.owner.clone(), visited, lease).await.map(drop));
         }
     }
 

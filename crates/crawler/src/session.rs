@@ -15,7 +15,7 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::scope::Scope;
 use crate::start::SINGLE_PAGES;
-use crate::visitor::{Context, Outcome, Visitor};
+use crate::visitor::{Context, Known, Outcome, Visitor};
 
 /// Visits after which other hosts have their turn.
 const MAX_VISITS: usize = 100;
@@ -88,16 +88,20 @@ impl Session {
                 self.store.refresh_crawl_queues(host.host.clone()).await?;
                 return Ok(Next::End);
             }
-            let current = self.current_contents(&due).await?;
+            let contents = self.listed_contents(&due).await?;
             let (contexts, urls) = in_turns(due);
             if urls.is_empty() {
                 return Ok(Next::Unreadable);
             }
             for url in urls {
                 let Some(context) = contexts.get(&url.crawl_id) else { continue };
-                let is_current = url.kind == CrawlUrlKind::Sitemap
-                    || url.content_digest.as_ref().is_some_and(|digest| current.get(&url.url_id) == Some(digest));
-                let (next, pause) = self.visit_url(context, url, is_current, &mut pace).await?;
+                let content = contents.get(&url.url_id);
+                let known = Known {
+                    is_listed: content.is_some(),
+                    is_current: url.kind == CrawlUrlKind::Sitemap
+                        || (content.is_some() && content == url.content_digest.as_ref()),
+                };
+                let (next, pause) = self.visit_url(context, url, known, &mut pace).await?;
                 visits += 1;
                 if !matches!(next, Next::Continue) {
                     return Ok(next);
@@ -113,13 +117,9 @@ impl Session {
         }
     }
 
-    /// Returns the digests of the contents in the index, which a conditional request needs to be the ones that were read.
-    async fn current_contents(&self, due: &[DueUrls]) -> Result<HashMap<DocId, String>, StoreError> {
-        let known = |url: &&CrawlUrl| url.etag.is_some() || url.last_modified.is_some();
-        let ids: Vec<DocId> = due.iter().flat_map(|due| due.urls.iter().filter(known)).map(|url| url.url_id).collect();
-        if ids.is_empty() {
-            return Ok(HashMap::new());
-        }
+    /// Returns the digests of the contents in the index. A conditional request needs them to be the ones that were read.
+    async fn listed_contents(&self, due: &[DueUrls]) -> Result<HashMap<DocId, String>, StoreError> {
+        let ids: Vec<DocId> = due.iter().flat_map(|due| due.urls.iter().map(|url| url.url_id)).collect();
         Ok(self.store.list_valid_digests(ids).await?.into_iter().collect())
     }
 
@@ -127,7 +127,7 @@ impl Session {
         &self,
         context: &Context,
         url: CrawlUrl,
-        is_current: bool,
+        known: Known,
         pace: &mut Pace,
     ) -> Result<(Next, Duration), StoreError> {
         // Taken before the request: the content is at least as new.
@@ -135,7 +135,7 @@ impl Session {
         let outcome = tokio::select! {
             // What was read is lost, and read again by whoever has the host next.
             () = self.stop.cancelled() => return Ok((Next::End, Duration::ZERO)),
-            outcome = self.visitor.visit(context, &url, is_current, pace, now) => outcome,
+            outcome = self.visitor.visit(context, &url, known, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
         let Outcome { url, change, canonical, links, skipped, pause, is_unreachable } = outcome;

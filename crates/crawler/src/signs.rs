@@ -43,7 +43,7 @@ impl Signs {
         let base = signals.base.as_deref().and_then(|base| page.final_url.join(base).ok());
         let base = base.unwrap_or_else(|| page.final_url.clone());
         let refresh = signals.refresh.as_deref().and_then(|target| Address::resolve(target, &base));
-        if let Some(target) = refresh.filter(|target| target.url != address.url) {
+        if let Some(target) = refresh.filter(|target| !address.is_target_of(target)) {
             return Some(target);
         }
         let named = || signals.canonical.as_deref().and_then(|link| Address::resolve(link, &base));
@@ -57,7 +57,7 @@ impl Signs {
     pub fn settle_canonical(&mut self, address: &Address, outlinks: &mut Outlinks<'_>) {
         if self.canonical.is_none() {
             let named = self.named.take();
-            self.canonical = named.filter(|named| named.url != address.url && outlinks.add_instead(named));
+            self.canonical = named.filter(|named| !address.is_target_of(named) && outlinks.add_instead(named));
         }
     }
 }

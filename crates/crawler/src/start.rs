@@ -87,7 +87,7 @@ pub async fn requeue(store: &Docstore, crawl: &Crawl, now: Timestamp) -> Result<
     Ok(())
 }
 
-/// Queues a visit of a page: in the crawls that know it, or in one of its own if no other does.
+/// Queues a visit of a page: in the running crawls that know it, or in one of single pages if there is none.
 ///
 /// # Errors
 /// The database failed.
@@ -118,5 +118,7 @@ pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: T
         pages: 0,
     };
     store.start_crawl(crawl, vec![outlinks::seed(address)], LIMITS, now, None).await?;
+    // If that crawl was stopped, its round goes on, which may have visited the page.
+    store.refresh_crawled_page(address.doc_id(), now).await?;
     Ok(())
 }

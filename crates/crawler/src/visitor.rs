@@ -8,7 +8,7 @@ use extract::Extracted;
 use extract_worker::{Extractor, WorkError};
 use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
 use file_types::FileKind;
-use ingest::scripted::{RenderTurn, Scripted, says_more};
+use ingest::scripted::{RenderTurn, Rendering, Scripted, says_more, says_nothing};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, OrganizationId, Timestamp};
 use tokio::sync::Semaphore;
 use tokio::task::coop::consume_budget;
@@ -43,6 +43,24 @@ pub struct Visitor {
     feeds: Semaphore,
 }
 
+/// Content of a page in the index before its visit.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// The page is in the index, whoever listed it.
+    pub is_listed: bool,
+    /// The stored content is the one that the validators belong to.
+    pub is_current: bool,
+}
+
+/// Outcome of the scripts of a page.
+enum Scripts {
+    /// The page has its text without them.
+    NotNeeded,
+    /// The document that they made, with its text.
+    Wrote(Box<(FetchedPage, Extracted)>),
+    Failed,
+}
+
 /// Outcome of a visit.
 pub struct Outcome {
     pub url: CrawlUrl,
@@ -61,17 +79,17 @@ impl Visitor {
         Self { fetcher, extractor, scripted, token, feeds: Semaphore::new(FEEDS_AT_A_TIME) }
     }
 
-    /// Visits a URL. `is_current` says that the stored content is the one that the validators belong to.
+    /// Visits a URL.
     pub async fn visit(
         &self,
         context: &Context,
         before: &CrawlUrl,
-        is_current: bool,
+        known: Known,
         pace: &mut Pace,
         now: Timestamp,
     ) -> Outcome {
         let mut outlinks = Outlinks::new(&context.plan, &context.scope, before);
-        let outcome = self.read(context, before, is_current, pace, &mut outlinks, now).await;
+        let outcome = self.read(context, before, known, pace, &mut outlinks, now).await;
         let (links, skipped) = outlinks.finish();
         let mut url = CrawlUrl { fetched_at: Some(now), ..before.clone() };
         url.visits = url.visits.saturating_add(1);
@@ -90,12 +108,13 @@ impl Visitor {
         &self,
         context: &Context,
         url: &CrawlUrl,
-        is_current: bool,
+        known: Known,
         pace: &mut Pace,
         outlinks: &mut Outlinks<'_>,
         now: Timestamp,
     ) -> Result<Reading, Trouble> {
-        let address = Address::parse(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
+        // Links have no session id, but a page that was imported may have one.
+        let address = Address::exact(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
         let rules = self.fetcher.robots(&url.url).await?;
         pace.crawl_delay = rules.crawl_delay;
         if rules.is_fresh {
@@ -118,7 +137,7 @@ impl Visitor {
         let _turn = if is_feed { self.feeds.acquire().await.ok() } else { None };
         let request = VisitRequest {
             url: url.url.clone(),
-            validators: validators(url).filter(|_| is_current),
+            validators: validators(url).filter(|_| known.is_current),
             accept: if is_feed { Accept::Data } else { Accept::Pages },
         };
         let Visit { body, response_time, robots_tags, links, is_public } = self.fetcher.visit(&request).await?;
@@ -146,7 +165,7 @@ impl Visitor {
             }
             VisitBody::Page(page) => {
                 let canonical = link_header::canonical(&links);
-                self.read_page(context, url, &address, *page, (directives, canonical), outlinks, now).await
+                self.read_page(context, url, known, &address, *page, (directives, canonical), outlinks, now).await
             }
         }
     }
@@ -156,6 +175,7 @@ impl Visitor {
         &self,
         context: &Context,
         url: &CrawlUrl,
+        known: Known,
         address: &Address,
         page: FetchedPage,
         (directives, canonical): (Directives, Option<String>),
@@ -178,15 +198,24 @@ impl Visitor {
         }
         let mut page = page;
         let mut extracted = self.extract(&page).await?;
-        if let Some((rendered, written)) = self.rendered(&page, &extracted).await? {
-            (page, extracted) = (rendered, written);
-            if let Some(ended) = self.read_signs(&mut signs, context, address, &page, outlinks).await? {
-                return Ok(ended);
+        match self.run_scripts(&page, &extracted).await? {
+            Scripts::NotNeeded => {}
+            Scripts::Wrote(written) => {
+                (page, extracted) = *written;
+                if let Some(ended) = self.read_signs(&mut signs, context, address, &page, outlinks).await? {
+                    return Ok(ended);
+                }
             }
+            // What the page says without its scripts must not replace what they wrote.
+            Scripts::Failed if known.is_listed => return Err(Trouble::Useless("not_rendered")),
+            // The validators tell nothing of the document that the scripts make.
+            Scripts::Failed => page.validators = None,
         }
         let Signs { canonical, title, .. } = signs;
         if extracted.markdown.trim().is_empty() {
-            return Ok(Reading::skipped("no_text"));
+            // A page that had a text may be empty because of a failure elsewhere.
+            let was_listed = url.state == CrawlUrlState::Listed;
+            return if was_listed { Err(Trouble::Useless("no_text")) } else { Ok(Reading::skipped("no_text")) };
         }
         if soft_404::is_missing(title.as_deref().or(extracted.title.as_deref()), &extracted.markdown) {
             return Err(Trouble::Missing("soft_404".to_owned()));
@@ -235,19 +264,23 @@ impl Visitor {
         }
     }
 
-    /// Returns the page and the text that its scripts write, if there is hardly any other.
-    async fn rendered(
-        &self,
-        page: &FetchedPage,
-        extracted: &Extracted,
-    ) -> Result<Option<(FetchedPage, Extracted)>, Trouble> {
+    /// Runs the scripts of a page that has hardly any text without them.
+    async fn run_scripts(&self, page: &FetchedPage, extracted: &Extracted) -> Result<Scripts, Trouble> {
         let turn = RenderTurn { organization_id: OrganizationId::NOBODY, is_patient: true };
-        let rendered = self.scripted.render(turn, page, &extracted.markdown).await;
-        let Some(rendered) = rendered.map_err(|_| Trouble::Busy)? else { return Ok(None) };
+        let rendering = self.scripted.render(turn, page, &extracted.markdown).await;
+        let rendered = match rendering.map_err(|_| Trouble::Busy)? {
+            Rendering::NotNeeded => return Ok(Scripts::NotNeeded),
+            Rendering::Failed => return Ok(Scripts::Failed),
+            Rendering::Rendered(rendered) => rendered,
+        };
         match self.extract(&rendered).await {
-            Ok(written) if says_more(&written.markdown, &extracted.markdown) => Ok(Some((rendered, written))),
+            Ok(written) if says_more(&written.markdown, &extracted.markdown) => {
+                Ok(Scripts::Wrote(Box::new((*rendered, written))))
+            }
+            Ok(written) if says_nothing(&written.markdown) => Ok(Scripts::Failed),
+            Ok(_) => Ok(Scripts::NotNeeded),
             Err(Trouble::Busy) => Err(Trouble::Busy),
-            Ok(_) | Err(_) => Ok(None),
+            Err(_) => Ok(Scripts::Failed),
         }
     }
 }
@@ -285,7 +318,7 @@ async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mu
 
 fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
     let target = Address::parse(target).map_err(|_| Trouble::Useless("invalid_redirect"))?;
-    if target.url == from.url {
+    if from.is_target_of(&target) {
         return Err(Trouble::Useless("redirect_loop"));
     }
     if !outlinks.add_target(&target) {

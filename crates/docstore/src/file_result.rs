@@ -1,4 +1,4 @@
-use model::{DocId, RunStats};
+use model::{DocId, RunStats, Timestamp};
 
 use crate::documents::NewDocument;
 use crate::rows::FileChanges;
@@ -13,6 +13,27 @@ pub struct FileResult {
     pub content: FileContent,
     /// Increments of the run's counters.
     pub counts: RunStats,
+}
+
+impl FileResult {
+    /// Returns the time before the file was read; `None` if the result does not state it.
+    pub(crate) fn read_at(&self) -> Option<Timestamp> {
+        match &self.content {
+            FileContent::Replace(document) => Some(document.capture.captured_at),
+            FileContent::Remove | FileContent::Keep => None,
+        }
+    }
+
+    /// Returns the result of the same file if it was deleted meanwhile.
+    pub(crate) fn of_deleted(self) -> Self {
+        let RunStats { fetched, bytes, .. } = self.counts;
+        Self {
+            changes: self.changes.to_be_read_again(),
+            content: FileContent::Remove,
+            counts: RunStats { fetched, bytes, deleted: 1, ..RunStats::default() },
+            ..self
+        }
+    }
 }
 
 /// Effect of a file's result on its stored document.

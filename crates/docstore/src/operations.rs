@@ -276,7 +276,7 @@ operations! {
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
     /// Queues at most `limit` URLs that the current round has not visited. Returns their number.
     bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
-    /// Queues a visit of the URL in all crawls that know it. Returns their number.
+    /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
     /// Gives at most `limit` queued URLs that were never visited this outcome: those of a host, or all pages. Returns their
     /// number.
@@ -291,8 +291,8 @@ operations! {
     write crawl_hosts::claim_crawl_host(host: String, owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<CrawlHost>;
     /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. The caller holds the lease.
     snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
-    /// Extends the leases of an owner. Returns their number.
-    relaxed crawl_hosts::extend_crawl_leases(owner: String, lease_expires_at: Timestamp) -> usize;
+    /// Extends the leases of these hosts as far as `owner` holds them. Returns their number.
+    relaxed crawl_hosts::extend_crawl_leases(owner: String, visited: Vec<String>, lease_expires_at: Timestamp) -> usize;
     /// Releases a host if `owner` holds it. With `rest_until` it is claimed again from then on.
     relaxed crawl_hosts::release_crawl_host(host: String, owner: String, rest_until: Option<Timestamp>) -> ();
     /// Releases all hosts of an owner that has ended. Returns their number.
@@ -308,6 +308,8 @@ operations! {
     write crawl_visits::record_crawl_visit(visit: CrawlVisit, owner: String, limits: CrawlLimits, now: Timestamp) -> Recorded;
     /// Lists pages of the shared web index whose canonical URLs begin with the prefix, in the order of their ids.
     read web_pages::list_web_pages(prefix: Option<String>, after: Option<DocId>, limit: i64) -> Vec<WebPageEntry>;
+    /// Returns true if the shared web index has pages.
+    read web_pages::has_web_pages() -> bool;
     read web_pages::count_web_pages() -> i64;
     /// Returns true if the shared web index contains the page.
     read web_pages::find_web_page(doc_id: DocId) -> bool;
@@ -368,7 +370,7 @@ operations! {
     read files::list_files_of_run(sync_id: SyncId, after: Option<String>, limit: i64) -> Vec<File>;
     /// Deletes a file in the database: marks it as withdrawn and hides its document.
     ///
-    /// If a run has processed the file, `run` is queued unless another one is waiting. `None` for an unknown file.
+    /// `run` is queued unless another one is waiting, or an earlier deletion of the file has queued one. `None` for an unknown file.
     write files::withdraw_file(organization_id: OrganizationId, object_key: String, run: IndexRun, now: Timestamp) -> Option<Withdrawal>;
     /// Deletes the rows of files that have no objects, unless they were registered at `created_before` or later.
     bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>, created_before: Timestamp) -> ();
@@ -394,11 +396,11 @@ operations! {
     write runs::extend_run_leases(held: Vec<(SyncId, String)>, lease_expires_at: Timestamp) -> Vec<SyncId>;
     /// Moves a run from planning to running, with `enumerated` files. Returns false if another worker owns the run.
     write runs::begin_running(sync_id: SyncId, owner: String, enumerated: i64) -> bool;
-    /// Stores the results of a batch of files and adds them to the run's counters; a repeated call adds nothing. Returns false and
-    /// stores nothing if another worker owns the run.
+    /// Stores the results of a batch of files and adds them to the run's counters; a repeated call adds nothing. Files that were
+    /// deleted while the run read them count as deleted. Returns false and stores nothing if another worker owns the run.
     bulk runs::record_file_results(organization_id: OrganizationId, sync_id: SyncId, owner: String, results: Vec<FileResult>, now: Timestamp) -> bool;
-    /// Purges documents whose objects are gone and counts them. Returns false and deletes nothing if another worker owns
-    /// the run.
+    /// Purges documents whose objects are gone and counts them; their files count as unread. Returns false and deletes nothing if
+    /// another worker owns the run.
     bulk runs::record_deletions(organization_id: OrganizationId, sync_id: SyncId, owner: String, doc_ids: Vec<DocId>, now: Timestamp) -> bool;
     /// Ends a run as completed, or as failed with the error, and enqueues the event for the webhooks of its organization.
     /// Returns false if another worker owns the run.

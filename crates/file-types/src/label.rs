@@ -1,5 +1,7 @@
 //! Labels that owners give to their files.
 
+use std::collections::HashSet;
+
 use unicode_normalization::UnicodeNormalization;
 
 /// Maximum length of a label in characters.
@@ -11,6 +13,12 @@ pub fn normalize(label: &str) -> Option<String> {
     let label: String = label.trim().nfc().collect();
     let is_valid = !label.is_empty() && label.chars().count() <= MAX_CHARS && !label.contains(char::is_control);
     is_valid.then_some(label)
+}
+
+/// Drops repetitions, which may differ in case, and keeps the first of each.
+pub fn unique(labels: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    labels.into_iter().filter(|label| seen.insert(fold(label))).collect()
 }
 
 /// Returns the form in which labels are compared, regardless of case.
@@ -39,6 +47,12 @@ mod tests {
         let longest = "😀".repeat(MAX_CHARS);
         assert_eq!(normalize(&longest), Some(longest.clone()));
         assert_eq!(normalize(&format!("{longest}x")), None);
+    }
+
+    #[test]
+    fn repetitions_are_dropped_regardless_of_case() {
+        let labels = ["Finance", "Q3", "finance", "q3"].map(str::to_owned);
+        assert_eq!(unique(labels), ["Finance", "Q3"]);
     }
 
     #[test]

@@ -32,6 +32,16 @@ pub struct Busy {
     pub retry_after: Duration,
 }
 
+/// Outcome of a request to render a page.
+pub enum Rendering {
+    /// The page has its text without scripts, or there is no renderer.
+    NotNeeded,
+    /// Page with the document that its scripts made.
+    Rendered(Box<FetchedPage>),
+    /// The scripts did not run to their end.
+    Failed,
+}
+
 impl Scripted {
     /// Renders pages with `renderer`; with `None`, none.
     pub fn new(renderer: Option<Arc<dyn Renderer>>) -> Self {
@@ -43,15 +53,14 @@ impl Scripted {
         Self { renderer }
     }
 
-    /// Renders a page whose extracted `text` is almost empty and that has scripts. `None` for any other page, and if the render
-    /// fails, which is logged and counted.
+    /// Renders a page whose extracted `text` is almost empty and that has scripts. A failure is logged and counted.
     ///
     /// # Errors
     /// The render would wait too long. Says nothing about the page.
-    pub async fn render(&self, turn: RenderTurn, page: &FetchedPage, text: &str) -> Result<Option<FetchedPage>, Busy> {
-        let Some(renderer) = &self.renderer else { return Ok(None) };
+    pub async fn render(&self, turn: RenderTurn, page: &FetchedPage, text: &str) -> Result<Rendering, Busy> {
+        let Some(renderer) = &self.renderer else { return Ok(Rendering::NotNeeded) };
         if !needs_scripts(page, text) {
-            return Ok(None);
+            return Ok(Rendering::NotNeeded);
         }
         let started = Instant::now();
         let RenderTurn { organization_id, is_patient } = turn;
@@ -60,17 +69,23 @@ impl Scripted {
         counter!("retrieval_renders_total", "outcome" => name).increment(1);
         histogram!("retrieval_render_duration_seconds").record(started.elapsed());
         match outcome {
-            Ok(html) => Ok(Some(page.rendered(html))),
+            Ok(html) => Ok(Rendering::Rendered(Box::new(page.rendered(html)))),
             Err(RenderError::Overloaded { retry_after }) => Err(Busy { retry_after }),
             Err(error) => {
                 // The rest of a URL may contain secrets.
                 let host = CanonicalUrl::parse(page.final_url.as_str()).map(|url| url.host().to_owned());
                 let host = host.unwrap_or_default();
                 tracing::warn!(host, reason = name, %error, "a page could not be rendered");
-                Ok(None)
+                Ok(Rendering::Failed)
             }
         }
     }
+}
+
+/// Returns true if a text has neither letters nor digits. That of a rendered page is the sign of scripts that failed: they removed
+/// what the page said without them.
+pub fn says_nothing(text: &str) -> bool {
+    weight(text) == 0
 }
 
 /// Returns true if `text` says more than `other`.

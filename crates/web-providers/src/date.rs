@@ -9,11 +9,23 @@ use time::{Date, OffsetDateTime, PrimitiveDateTime};
 const MAX_LENGTH: usize = 64;
 
 /// Parses a date: RFC 3339, RFC 2822, ISO 8601 with or without time and offset (UTC without), or seconds or milliseconds since
-/// 1970.
+/// 1970. Eight digits that form a date are one.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_LENGTH {
         return None;
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        match text.len() {
+            // A year is no date.
+            4 => return None,
+            8 => {
+                if let Ok(date) = Date::parse(text, format_description!("[year][month][day]")) {
+                    return Some(from_time(date.midnight().assume_utc()));
+                }
+            }
+            _ => {}
+        }
     }
     if let Ok(number) = text.parse::<i64>() {
         return from_number(number);
@@ -62,8 +74,10 @@ mod tests {
             assert_eq!(parse(text), noon, "{text}");
         }
         assert_eq!(parse("2026-01-01"), Some(Timestamp::from_millis(1_767_225_600_000)));
+        assert_eq!(parse("20240301"), Some(Timestamp::from_millis(1_709_251_200_000)));
+        assert_eq!(parse("20241301"), Some(Timestamp::from_millis(20_241_301_000)), "seconds");
         let long = "1".repeat(1_000);
-        for text in ["", "yesterday", "2026-13-01", "9223372036854775807", long.as_str(), "null"] {
+        for text in ["", "2024", "yesterday", "2026-13-01", "9223372036854775807", long.as_str(), "null"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

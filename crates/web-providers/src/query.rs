@@ -34,6 +34,10 @@ const OPERATORS: [&str; 24] = [
 /// Characters at the start of a word that search engines read as operators: exclusion, engine and language choice, timeouts.
 const PREFIXES: [char; 8] = ['+', '-', '!', '?', ':', '<', '~', '@'];
 
+/// Brackets, which search engines do not read as parts of a word.
+const OPENING: [char; 3] = ['(', '[', '{'];
+const CLOSING: [char; 3] = [')', ']', '}'];
+
 /// A search of the web. Equal queries have equal answers for a while.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct WebQuery {
@@ -80,22 +84,31 @@ fn plain(text: &str) -> String {
         .chars()
         .map(|c| if c.is_control() || matches!(c, '"' | '“' | '”' | '|' | '*') { ' ' } else { c })
         .collect();
-    let mut words: Vec<String> = Vec::new();
+    let mut words = String::new();
     for word in text.split_whitespace() {
-        let mut word = word.trim_start_matches(PREFIXES);
-        while let Some((name, rest)) = word.split_once(':')
-            && OPERATORS.iter().any(|operator| name.eq_ignore_ascii_case(operator))
-        {
-            words.push(name.to_owned());
-            word = rest.trim_start_matches(PREFIXES);
-        }
-        match word {
-            "" => {}
-            "AND" | "OR" | "NOT" | "NEAR" => words.push(word.to_ascii_lowercase()),
-            word => words.push(word.to_owned()),
+        words.push(' ');
+        // An operator may follow an opening bracket.
+        for part in word.split_inclusive(OPENING) {
+            push_plain(part, &mut words);
         }
     }
-    words.join(" ")
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Adds a word, or a part of one up to a bracket, without the operators that it begins with.
+fn push_plain(part: &str, words: &mut String) {
+    let mut part = part.trim_start_matches(PREFIXES);
+    while let Some((name, rest)) = part.split_once(':')
+        && OPERATORS.iter().any(|operator| name.eq_ignore_ascii_case(operator))
+    {
+        words.push_str(name);
+        words.push(' ');
+        part = rest.trim_start_matches(PREFIXES);
+    }
+    match part.trim_end_matches(OPENING).trim_end_matches(CLOSING) {
+        "AND" | "OR" | "NOT" | "NEAR" => words.push_str(&part.to_ascii_lowercase()),
+        _ => words.push_str(part),
+    }
 }
 
 /// Keeps the first words that fit.
@@ -144,6 +157,10 @@ mod tests {
             ("std::vec C++ 12:30 e-mail what?", "std::vec C++ 12:30 e-mail what?"),
             ("!!! \"\" *", ""),
             ("🦀 {tides} (moon)", "🦀 {tides} (moon)"),
+            ("(site:evil.example) (NOT moon)", "(site evil.example) (not moon)"),
+            ("(-moon) -(moon) [[+(!ddg", "(moon) (moon) [[(ddg"),
+            ("(moon OR) NOT(sun) tides(site:(-evil.example", "(moon or) not(sun) tides(site (evil.example"),
+            ("f(x) = g[0] e(r:s)", "f(x) = g[0] e(r:s)"),
         ] {
             assert_eq!(sent(text), expected, "{text}");
         }

@@ -96,5 +96,13 @@ pub fn headings(
         };
         returned.iter().map(range).collect()
     };
-    Some(outline::headings_within(excerpt.content(), &shown).into_iter().map(|heading| heading.text).collect())
+    let of_piece = |piece: Range<usize>| {
+        let within = |range: &Range<usize>| {
+            let (start, end) = (range.start.max(piece.start), range.end.min(piece.end));
+            (start < end).then(|| start - piece.start..end - piece.start)
+        };
+        let shown: Vec<Range<usize>> = shown.iter().filter_map(within).collect();
+        outline::headings_within(&excerpt.content()[piece], &shown)
+    };
+    Some(excerpt.parsable().into_iter().flat_map(of_piece).map(|heading| heading.text).collect())
 }

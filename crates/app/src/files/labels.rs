@@ -18,16 +18,12 @@ pub fn normalize(field: &str, labels: Vec<String>) -> Result<Vec<String>> {
         let message = format!("{field} must have at most {MAX_LABELS} items, not {}", labels.len());
         return Err(Error::invalid(field, message));
     }
-    let mut normalized: Vec<String> = Vec::with_capacity(labels.len());
-    for (index, text) in labels.iter().enumerate() {
-        let Some(clean) = label::normalize(text) else {
+    let normalized = labels.iter().enumerate().map(|(index, text)| {
+        label::normalize(text).ok_or_else(|| {
             let max = label::MAX_CHARS;
             let message = format!("{field}[{index}] must have 1 to {max} characters, none of them control characters");
-            return Err(Error::invalid(format!("{field}[{index}]"), message));
-        };
-        if !normalized.iter().any(|known| label::fold(known) == label::fold(&clean)) {
-            normalized.push(clean);
-        }
-    }
-    Ok(normalized)
+            Error::invalid(format!("{field}[{index}]"), message)
+        })
+    });
+    Ok(label::unique(normalized.collect::<Result<Vec<_>>>()?))
 }

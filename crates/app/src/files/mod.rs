@@ -176,22 +176,22 @@ impl App {
         }
         let object = self.blobs.head(&object_key).await?;
         if let Some(object) = &object {
-            self.blobs.delete(&object_key).await?;
-            let (bytes, uploaded_at) =
-                (i64::try_from(object.size).unwrap_or(i64::MAX), from_date_time(object.last_modified));
-            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at).await?;
-        }
-        // Start the run last: an earlier one could delete the object before `head` sees it.
-        if queued {
-            self.wake_runner();
-        } else if let Some(object) = &object {
-            // A repeated or concurrent request: the run of the first one completes the deletion.
             let uploaded_at = from_date_time(object.last_modified);
-            let is_completed =
-                earlier.is_some_and(|at| uploaded_at <= at) && self.store.has_unfinished_run(organization_id).await?;
+            // Of a repeated or concurrent request, the run of the first one completes the deletion.
+            let is_completed = queued
+                || (earlier.is_some_and(|at| uploaded_at <= at)
+                    && self.store.has_unfinished_run(organization_id).await?);
             if !is_completed {
+                // Before the object is deleted: the client may leave, and storage may fail.
                 self.queue_run(viewer, RunMode::Incremental).await?;
             }
+            self.blobs.delete(&object_key).await?;
+            let bytes = i64::try_from(object.size).unwrap_or(i64::MAX);
+            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at).await?;
+        }
+        // Start the queued run last: an earlier one could delete the object before `head` sees it.
+        if queued {
+            self.wake_runner();
         }
         Ok(object.is_some() || hidden)
     }

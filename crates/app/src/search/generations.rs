@@ -33,7 +33,7 @@ impl Generations {
     async fn one(&self, engine: &dyn SearchEngine, index: IndexName, now: Timestamp) -> Option<Generation> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&index).copied();
         if let Some((at, generation)) = known
-            && now < at + TTL
+            && (at..at + TTL).contains(&now)
         {
             return generation;
         }

@@ -11,6 +11,7 @@ mod rank;
 pub(crate) mod record;
 mod recorded;
 mod retrieve;
+mod scope;
 pub(crate) mod second_stage;
 pub(crate) mod semantic;
 mod source_policy;
@@ -203,19 +204,6 @@ impl App {
         self.search_within(viewer, request, None)
     }
 
-    /// Checks what does not depend on the query: that the viewer may search these indexes, and that there are any.
-    ///
-    /// # Errors
-    /// `Invalid`, `NoRetrieval`.
-    pub fn check_search(&self, viewer: &Viewer, request: &SearchRequest) -> Result<()> {
-        collections(viewer, request)?;
-        if self.can_search() { Ok(()) } else { Err(Error::NoRetrieval) }
-    }
-
-    fn can_search(&self) -> bool {
-        self.engine.is_some() || !self.web.is_empty()
-    }
-
     /// Searches like [`App::search`] as a part of a research run, which the ledger then names.
     pub fn search_within<'a>(
         &'a self,
@@ -232,14 +220,8 @@ impl App {
         request: SearchRequest,
         research_id: Option<ResearchId>,
     ) -> Result<SearchOutcome> {
-        if !self.can_search() {
-            return Err(Error::NoRetrieval);
-        }
+        let collections = self.searched_collections(viewer, &request)?;
         let engine = self.engine.clone();
-        let collections = collections(viewer, &request)?;
-        if engine.is_none() && collections.iter().any(|collection| *collection != Collection::Web) {
-            return Err(Error::NoRetrieval);
-        }
         let search_id = SearchId(Uuid::now_v7());
         let request = Arc::new(request);
         let search = Search {
@@ -533,25 +515,6 @@ async fn paid_meanwhile<T>(
         Either::Left((charge, finding)) => Ok((charge?, finding.await)),
         Either::Right((found, paying)) => Ok((paying.await?, found)),
     }
-}
-
-/// Returns the collections to search, the web first.
-fn collections(viewer: &Viewer, request: &SearchRequest) -> Result<Vec<Collection>> {
-    let own = viewer.organization_id;
-    let workspace = request.indexes.contains(&IndexName::Workspace);
-    if request.workspace_id.map_or(workspace, |id| id != own) {
-        // The same error whether or not such an organization exists.
-        let message = "workspace_id must be the id of the API key's organization";
-        return Err(Error::invalid("scope.workspace_id", message));
-    }
-    let mut collections = Vec::with_capacity(2);
-    if request.indexes.contains(&IndexName::Web) {
-        collections.push(Collection::Web);
-    }
-    if workspace {
-        collections.push(Collection::Workspace(own));
-    }
-    Ok(collections)
 }
 
 /// Times the steps of a search for the log.

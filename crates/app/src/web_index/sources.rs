@@ -1,12 +1,14 @@
 //! Sources of web results of this deployment.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use model::Timestamp;
+use docstore::StoreError;
+use futures_util::FutureExt;
 
 use crate::App;
 use crate::error::Result;
+use crate::shared_task::SharedTask;
 
 /// Time for which an empty index is taken as empty: pages may be on their way.
 const EMPTY_TTL: Duration = Duration::from_secs(1);
@@ -22,33 +24,25 @@ pub struct WebState {
     pub has_providers: bool,
 }
 
-/// Last answer of the database, so that few requests ask it.
-#[derive(Default)]
-pub(crate) struct Emptiness(Mutex<Option<(Timestamp, bool)>>);
-
-impl Emptiness {
-    fn known(&self, now: Timestamp) -> Option<bool> {
-        let (at, is_empty) = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
-        (now < at + if is_empty { EMPTY_TTL } else { FILLED_TTL }).then_some(is_empty)
-    }
-
-    fn keep(&self, now: Timestamp, is_empty: bool) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, is_empty));
-    }
-}
+/// Last answer of the database, true for pages, so that few requests ask it.
+pub(crate) type HasPages = SharedTask<Result<bool, Arc<StoreError>>>;
 
 impl App {
     /// Returns the sources of web results, as of the last seconds.
     pub async fn web_state(&self) -> Result<WebState> {
-        let now = self.clock.now();
-        let index_is_empty = match self.web_emptiness.known(now) {
-            Some(is_empty) => is_empty,
-            None => {
-                let is_empty = self.store.list_web_pages(None, None, 1).await?.is_empty();
-                self.web_emptiness.keep(now, is_empty);
-                is_empty
-            }
+        let lifetime = |outcome: &Result<bool, _>| match outcome {
+            Ok(true) => FILLED_TTL,
+            Ok(false) => EMPTY_TTL,
+            Err(_) => Duration::ZERO,
         };
-        Ok(WebState { index_is_empty, has_providers: !self.web.is_empty() })
+        let store = self.store.clone();
+        let ask = || async move { store.has_web_pages().await.map_err(Arc::new) }.boxed();
+        let has_pages = self.has_web_pages.join(self.clock.now(), lifetime, ask).outcome.await?;
+        Ok(WebState { index_is_empty: !has_pages, has_providers: self.has_web_providers() })
+    }
+
+    /// Returns true if search providers complement the web index.
+    pub fn has_web_providers(&self) -> bool {
+        !self.web.is_empty()
     }
 }

@@ -65,6 +65,20 @@ async fn a_failure_of_the_service_is_refunded() {
 }
 
 #[tokio::test]
+async fn a_refund_is_repeated_until_it_can_be_stored() {
+    let (world, tenant) = start(10).await;
+    let mut connection = connect(&world);
+    let refuse = "CREATE TRIGGER full BEFORE INSERT ON balance_entries WHEN NEW.cents > 0
+        BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END";
+    connection.batch_execute(refuse).unwrap();
+    world.engine.fail(EngineFault::Error(EngineErrorKind::Unavailable));
+    world.app.search(&tenant.viewer, search("tides")).await.unwrap_err();
+    assert_eq!(world.balance(&tenant).await, 7);
+    connection.batch_execute("DROP TRIGGER full").unwrap();
+    until("the refund", async || (world.balance(&tenant).await == 10).then_some(())).await;
+}
+
+#[tokio::test]
 async fn an_unused_answer_is_refunded() {
     let (world, tenant) = start(10).await;
     drop(world.app.search(&tenant.viewer, search("tides")).await.unwrap());

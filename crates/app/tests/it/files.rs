@@ -4,7 +4,7 @@ use app::files::PresignRequest;
 use app::{Error, Quota};
 use blobs::{BlobErrorKind, BlobStore};
 use ingest::objects;
-use model::{Clock, RunMode, RunState, RunStats};
+use model::{Clock, RunMode, RunState, RunStats, SyncId};
 use test_support::{Setup, Tenant, TestApp, read_id, read_url};
 use uuid::Uuid;
 
@@ -285,6 +285,62 @@ mod deletion {
         assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
         let next = world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap();
         assert!(next.is_some());
+    }
+
+    /// Returns a world with a file that no run has processed.
+    async fn with_upload() -> (TestApp, Tenant) {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        world.upload(&tenant, "notes.txt", "The tides.").await;
+        (world, tenant)
+    }
+
+    /// Ends the run in progress. Returns true if another one waits.
+    async fn has_next_run(world: &TestApp, run: SyncId) -> bool {
+        let now = world.clock.now();
+        world.store.finish_run(run, "worker".to_owned(), None, now, webhooks::run_ended).await.unwrap();
+        world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().is_some()
+    }
+
+    async fn run_in_progress(world: &TestApp, tenant: &Tenant) -> SyncId {
+        let run = world.app.start_run(&tenant.viewer, RunMode::Incremental).await.unwrap();
+        let now = world.clock.now();
+        world.store.claim_run("worker".to_owned(), now, now + Duration::from_secs(60)).await.unwrap().unwrap();
+        run.sync_id
+    }
+
+    /// The client may leave, or the server stop, before the object is deleted.
+    #[tokio::test]
+    async fn interrupted_deletion_of_a_new_file_is_completed_by_a_run() {
+        let (world, tenant) = with_upload().await;
+        world.blobs.fail(BlobErrorKind::Unavailable);
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        assert!(world.store.has_unfinished_run(tenant.organization_id).await.unwrap());
+        world.blobs.recover();
+        world.index_files(&tenant, RunMode::Incremental).await;
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        assert!(world.blobs.inner.head(&key).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn repeated_deletion_during_a_run_has_a_run_of_its_own() {
+        let (world, tenant) = with_upload().await;
+        let run = run_in_progress(&world, &tenant).await;
+        world.blobs.fail(BlobErrorKind::Unavailable);
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        world.blobs.recover();
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        assert!(has_next_run(&world, run).await);
+    }
+
+    #[tokio::test]
+    async fn concurrent_deletions_during_a_run_have_a_run_of_their_own() {
+        let (world, tenant) = with_upload().await;
+        let run = run_in_progress(&world, &tenant).await;
+        let delete = || world.app.delete_file(&tenant.viewer, "notes.txt");
+        let (one, other) = tokio::join!(delete(), delete());
+        assert!(one.unwrap() || other.unwrap());
+        assert!(has_next_run(&world, run).await);
     }
 
     #[tokio::test]

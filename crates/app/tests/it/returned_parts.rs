@@ -12,9 +12,13 @@ fn sections() -> String {
 }
 
 async fn start() -> (TestApp, Tenant) {
+    start_with(&sections()).await
+}
+
+async fn start_with(content: &str) -> (TestApp, Tenant) {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
-    world.import_one(page(URL, &sections())).await;
+    world.import_one(page(URL, content)).await;
     (world, tenant)
 }
 
@@ -94,6 +98,45 @@ async fn selection_has_its_own_headings() {
     let none = ReadRequest { selection: Selection::None, max_chars: Some(5), ..read_url(URL) };
     let none = read(&started, none).await;
     assert_eq!((none.document.headings.len(), ordinals(&none).len()), (10, 10), "there is no text to go by");
+}
+
+/// Returns the headings of a document with their ranges. Lines of code blocks do not count.
+fn headings(content: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+    let (mut start, mut in_code, mut found) = (0, false, Vec::new());
+    for line in content.split_inclusive('\n') {
+        in_code ^= line.starts_with("```");
+        if line.starts_with('#') && !in_code {
+            found.push((start..start + line.trim_end().len(), line.trim_matches(['#', ' ', '\n'])));
+        }
+        start += line.len();
+    }
+    found
+}
+
+#[tokio::test]
+async fn range_of_a_long_document_has_its_part_of_the_outline() {
+    let script: String = (0..).map(|n| format!("# comment {n}\nmake target-{n}\n")).take(3_500).collect();
+    let after = "## Real\n\nText.\n\n# Parts\n\n## First\n\n```\n# short\n```\n\nMore.\n";
+    let code = format!("# Guide\n\nIntro.\n\n## Script\n\n```sh\n{script}```\n\nDone.\n\n{after}");
+    let section = |n: usize| format!("## Part {n}\n\n### Detail\n\n{}\n\n", "The sea rises. ".repeat(n * 7 % 200));
+    let sections: String = (0..120).map(section).collect();
+    let tiny: String = (0..3_000).map(|n| format!("## Entry {n}\n\nA few words of text.\n\n")).collect();
+    for content in [code, sections, tiny] {
+        let started = start_with(&content).await;
+        let outline = headings(&content);
+        let whole = read(&started, read_url(URL)).await.document.headings;
+        assert!(whole.iter().eq(outline.iter().map(|(_, heading)| heading)));
+        assert!(content.len() > 65_536, "stored in parts");
+        for start in (0..content.len()).step_by(5_003) {
+            for length in [4_000, 20_000, 200_000] {
+                let request = ReadRequest { range: range(start as u64, length as u64), ..read_url(URL) };
+                let within = |at: &std::ops::Range<usize>| at.start >= start && at.end <= start + length;
+                let expected: Vec<&str> =
+                    outline.iter().filter(|(at, _)| within(at)).map(|(_, heading)| *heading).collect();
+                assert_eq!(read(&started, request).await.document.headings, expected, "{start} {length}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

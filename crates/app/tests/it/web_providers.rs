@@ -69,7 +69,9 @@ async fn provider_serves_a_deployment_without_an_index() {
     let outcome = searched(&world, &tenant.viewer, search("tides")).await;
     assert!(urls(&outcome) == ["https://tides.example/guide"] && outcome.empty_indexes.is_empty());
     let workspace = workspace_search(&tenant, "tides");
+    assert!(matches!(world.app.check_search(&tenant.viewer, &workspace), Err(Error::NoRetrieval)));
     assert!(matches!(world.app.search(&tenant.viewer, workspace).await, Err(Error::NoRetrieval)));
+    assert!(world.app.check_search(&tenant.viewer, &search("tides")).is_ok() && !world.app.has_index());
 }
 
 #[tokio::test]
@@ -333,6 +335,19 @@ async fn rate_limit_pauses_the_provider() {
     provider.answer([tides()]);
     world.clock.advance(Duration::from_secs(30));
     assert_eq!(searched(&world, &tenant.viewer, search("tides")).await.unavailable_providers, []);
+}
+
+#[tokio::test]
+async fn clock_that_is_set_back_does_not_prolong_a_pause() {
+    let provider = TestProvider::named("brave");
+    let world = world(provider.with_index()).await;
+    let tenant = world.tenant().await;
+    provider.set(Err(ProviderError::Timeout));
+    searched(&world, &tenant.viewer, search("tides")).await;
+    provider.answer([tides()]);
+    world.clock.set_back(Duration::from_hours(1));
+    assert_eq!(searched(&world, &tenant.viewer, search("tides")).await.unavailable_providers, []);
+    assert_eq!(provider.queries().len(), 2);
 }
 
 #[tokio::test]
@@ -600,5 +615,13 @@ async fn readiness_reports_the_last_call() {
     assert_eq!(down.detail.as_deref(), Some("the provider answered with status 500"));
     provider.answer([]);
     searched(&world, &tenant.viewer, search("tides")).await;
+    assert!(state().await.up);
+
+    // Without another call a failure does not count for ever.
+    provider.set(Err(ProviderError::Status(500)));
+    searched(&world, &tenant.viewer, search("ebb")).await;
+    world.clock.advance(Duration::from_secs(40));
+    assert!(!state().await.up);
+    world.clock.advance(Duration::from_secs(20));
     assert!(state().await.up);
 }

@@ -99,7 +99,11 @@ pub(super) fn read(text: &str) -> Option<Feed> {
                 let Some(name) = path.pop() else { continue };
                 let parent = path.last().map(String::as_str).unwrap_or_default();
                 if format.is_target(&name) && format.is_entry(parent) {
-                    entry.target = Some(std::mem::take(&mut entry.text));
+                    let target = std::mem::take(&mut entry.text);
+                    // Elements of the same name in other namespaces have their link in an attribute.
+                    if !target.trim().is_empty() {
+                        entry.target.get_or_insert(target);
+                    }
                 } else if Format::is_date(&name) && format.is_entry(parent) {
                     entry.date = dates::parse(&entry.text).or(entry.date);
                 } else if format.is_entry(&name) {
@@ -226,6 +230,11 @@ mod tests {
         let rss = "<rss version='2.0'><channel><link>https://h/</link><item><title>x</title><link>https://h/a</link>\
                    <pubDate>Fri, 01 Mar 2024 12:00:00 GMT</pubDate></item></channel></rss>";
         assert_eq!(links(rss), [("https://h/a".to_owned(), None, false)]);
+        for other in ["<atom:link rel='x' href='https://h/b'></atom:link>", "<atom:link>https://h/b</atom:link>"] {
+            let item = format!("<item><link>https://h/a</link>{other}</item>");
+            let rss = format!("<rss xmlns:atom='http://www.w3.org/2005/Atom'><channel>{item}</channel></rss>");
+            assert_eq!(links(&rss), [("https://h/a".to_owned(), None, false)]);
+        }
         let rdf = "<rdf:RDF xmlns:rdf='r' xmlns='s'><channel/><item><link>https://h/a</link></item></rdf:RDF>";
         assert_eq!(links(rdf), [("https://h/a".to_owned(), None, false)]);
         let atom = "<feed xmlns='http://www.w3.org/2005/Atom'><link href='https://h/'/><entry>\

@@ -1,5 +1,7 @@
 //! Several instances, and several crawls of one site.
 
+use std::time::Duration;
+
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
 
@@ -59,6 +61,28 @@ async fn two_crawls_of_one_site_share_its_turn_and_its_pages() {
     while !world.store.delete_crawl(second.crawl_id, true, 17, now, None).await.unwrap() {}
     assert_eq!(world.listed().await.len(), 0);
     assert!(world.store.list_crawls().await.unwrap().is_empty());
+}
+
+/// The answer to a claim may be lost, or the release of a host fail.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lease_without_a_session_expires() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", ring);
+    world.start("orphan", plan(&[site.url("/page/0")])).await;
+    let now = || model::Clock::now(world.clock.as_ref());
+    let host = site.url("").replace("http://", "");
+    let lease = Duration::from_millis(300);
+    let claimed = world.store.claim_crawl_host(host, "owner".to_owned(), now(), now() + lease).await.unwrap();
+    assert!(claimed.is_some());
+    let instance = world.instance_of("owner", lease);
+    test_support::until("a visit", async || {
+        // About as fast as the leases are extended.
+        world.clock.advance(lease / 20);
+        tokio::time::sleep(lease / 20).await;
+        (!site.paths().is_empty()).then_some(())
+    })
+    .await;
+    instance.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,6 +7,7 @@ mod hostile;
 mod instances;
 mod kills;
 mod polite;
+mod refresh;
 mod rounds;
 mod scripted;
 mod sitemaps;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crawler::{Plan, SINGLE_PAGES, Sitemaps};
+use crawler::Plan;
 use model::{Clock, CrawlUrlState};
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
 
 use crate::world::{World, plan};
 
-fn three(path: &str) -> Page {
+pub fn three(path: &str) -> Page {
     match path {
         "/" => generated(1, &["/a".to_owned(), "/b".to_owned()]),
         "/a" => generated(2, &[]),
@@ -143,22 +143,4 @@ async fn removed_page_is_not_crawled_again() {
     assert_eq!(world.listed().await, ["/", "/b"]);
     let skipped = CrawlUrlState::Skipped.as_str();
     assert_eq!(world.outcomes("site").await.get(&format!("{skipped}/removed_by_operator")), Some(&1));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn single_page_that_the_plan_lacks_is_visited() {
-    let world = World::new().await;
-    let sites = ["127.0.0.2", "127.0.0.3"].map(|address| CrawlSite::start(address, three));
-    let [first, second] = [sites[0].url("/a"), sites[1].url("/b")];
-    for url in [&first, &second] {
-        let address = crawler::Address::parse(url).unwrap();
-        crawler::refresh(&world.store, &address, 1_000, world.clock.now()).await.unwrap();
-    }
-    // As another start writes it that has read the plan before the first one.
-    let late = Plan { depth: Some(0), sitemaps: Sitemaps::Off, ..plan(&[second]) };
-    world.start(SINGLE_PAGES, late).await;
-    let instance = world.instance();
-    world.finish(SINGLE_PAGES).await;
-    instance.stop().await;
-    assert_eq!(world.listed().await, ["/a", "/b"], "{:?}", world.outcomes(SINGLE_PAGES).await);
 }

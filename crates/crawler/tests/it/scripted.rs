@@ -1,9 +1,11 @@
 //! Pages that are empty without their scripts.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use crawler::{Plan, Sitemaps};
 use fetcher::{RenderError, RenderRequest, Renderer};
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
@@ -13,6 +15,8 @@ use crate::world::{World, plan};
 /// Renderer that knows the documents of some paths, and fails for others.
 struct FakeRenderer {
     rendered: Mutex<Vec<String>>,
+    /// Outcome of all renders, in place of the usual ones.
+    failure: Mutex<Option<Result<Bytes, RenderError>>>,
 }
 
 #[async_trait]
@@ -21,6 +25,9 @@ impl Renderer for FakeRenderer {
         assert!(request.is_patient, "a page of a crawl is not refused");
         let path = request.page.final_url.path().to_owned();
         self.rendered.lock().unwrap().push(path.clone());
+        if let Some(failure) = self.failure.lock().unwrap().clone() {
+            return failure;
+        }
         let links = ["/hidden".to_owned(), "/next".to_owned()];
         match path.as_str() {
             "/app" => Ok(generated(1, &links).body.into()),
@@ -36,7 +43,7 @@ impl Renderer for FakeRenderer {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn links_and_directives_of_scripts_count() {
     let mut world = World::new().await;
-    let renderer = Arc::new(FakeRenderer { rendered: Mutex::default() });
+    let renderer = Arc::new(FakeRenderer { rendered: Mutex::default(), failure: Mutex::default() });
     world.renderer = Some(Arc::clone(&renderer) as _);
     let site = CrawlSite::start("127.0.0.2", |path| match path {
         "/robots.txt" | "/sitemap.xml" => Page::status(404),
@@ -51,4 +58,49 @@ async fn links_and_directives_of_scripts_count() {
     rendered.sort();
     assert_eq!(rendered, ["/app", "/broken", "/hidden"]);
     assert!(!site.paths().iter().any(|path| path == "/never" || path == "/app.js"), "{:?}", site.paths());
+}
+
+/// The browser may be away, and a page without its data may be empty.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_render_leaves_listed_pages_as_they_are() {
+    let mut world = World::new().await;
+    let renderer = Arc::new(FakeRenderer { rendered: Mutex::default(), failure: Mutex::default() });
+    world.renderer = Some(Arc::clone(&renderer) as _);
+    let shell = |text: &'static str| {
+        move |path: &str| match path {
+            "/app" => Page::html(&format!("<div id=root>{text}</div><script src=/app.js></script>")),
+            _ => Page::status(404),
+        }
+    };
+    let site = CrawlSite::start("127.0.0.2", shell(""));
+    let only = || Plan { depth: Some(0), sitemaps: Sitemaps::Off, ..plan(&[site.url("/app")]) };
+    let id = crawler::Address::parse(&site.url("/app")).unwrap().doc_id();
+    let store = world.store.clone();
+    let content = async || store.list_valid_digests(vec![id]).await.unwrap();
+    world.run("apps", only()).await;
+    let written = content().await;
+    assert_eq!((world.listed().await, written.len()), (vec!["/app".to_owned()], 1));
+    for text in ["", "Loading"] {
+        site.change(shell(text));
+        for failure in [Err(RenderError::Crashed), Ok("<div id=root></div>".into())] {
+            *renderer.failure.lock().unwrap() = Some(failure);
+            world.clock.advance(Duration::from_secs(10));
+            world.run("apps", only()).await;
+            assert_eq!(content().await, written, "{text}");
+        }
+    }
+    // Nor does another crawl replace it.
+    world.run("others", only()).await;
+    assert_eq!(content().await, written);
+    assert_eq!(world.outcomes("others").await.get("failed/not_rendered"), Some(&1));
+    *renderer.failure.lock().unwrap() = None;
+    world.clock.advance(Duration::from_secs(10));
+    world.run("others", only()).await;
+    assert_eq!((content().await, world.crawl("others").await.pages), (written.clone(), 1));
+    // Without a renderer the page has no text at all.
+    world.renderer = None;
+    site.change(shell(""));
+    world.clock.advance(Duration::from_secs(10));
+    world.run("apps", only()).await;
+    assert_eq!(content().await, written);
 }

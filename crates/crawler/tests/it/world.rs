@@ -59,7 +59,16 @@ impl World {
         self.instance_with(|_| {})
     }
 
+    /// Starts an instance with this name and lease.
+    pub fn instance_of(&self, owner: &str, lease: Duration) -> Instance {
+        self.start_instance(owner.to_owned(), lease, |_| {})
+    }
+
     pub fn instance_with(&self, change: impl FnOnce(&mut FetcherOptions)) -> Instance {
+        self.start_instance(Uuid::new_v4().to_string(), LEASE, change)
+    }
+
+    fn start_instance(&self, owner: String, lease: Duration, change: impl FnOnce(&mut FetcherOptions)) -> Instance {
         let mut options = FetcherOptions::new("testbot", "1.0", None);
         options.allow_networks = vec!["127.0.0.0/8".parse().unwrap()];
         options.max_bytes = 1 << 20;
@@ -75,7 +84,7 @@ impl World {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             is_full: Arc::new(|| false),
             token: "testbot".to_owned(),
-            owner: Uuid::new_v4().to_string(),
+            owner,
             only: None,
         };
         let options = CrawlerOptions {
@@ -86,7 +95,7 @@ impl World {
                 max_crawl_delay: Duration::from_secs(60),
                 max_back_off: Duration::from_secs(300),
             },
-            lease: LEASE,
+            lease,
             poll: Duration::from_millis(10),
         };
         let stop = CancellationToken::new();

@@ -6,6 +6,7 @@ use model::{CrawlId, CrawlStatus, Timestamp};
 
 use super::Conn;
 use super::crawl_locks::lock_crawl;
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::crawls::DueUrls;
 use crate::error::Result;
 use crate::rows::{CrawlHost, CrawlUrl};
@@ -113,11 +114,21 @@ pub async fn next_crawl_urls(
     Ok(all)
 }
 
-pub async fn extend_crawl_leases(connection: &mut Conn, owner: String, lease_expires_at: Timestamp) -> Result<usize> {
-    Ok(diesel::update(hosts::table.filter(hosts::lease_owner.eq(owner)))
-        .set(hosts::lease_expires_at.eq(Bind(Some(lease_expires_at))))
-        .execute(connection)
-        .await?)
+pub async fn extend_crawl_leases(
+    connection: &mut Conn,
+    owner: String,
+    visited: Vec<String>,
+    lease_expires_at: Timestamp,
+) -> Result<usize> {
+    let mut extended = 0;
+    for chunk in visited.chunks(MAX_VALUES_PER_STATEMENT) {
+        let held = hosts::table.filter(hosts::host.eq_any(chunk.to_vec())).filter(hosts::lease_owner.eq(owner.clone()));
+        extended += diesel::update(held)
+            .set(hosts::lease_expires_at.eq(Bind(Some(lease_expires_at))))
+            .execute(connection)
+            .await?;
+    }
+    Ok(extended)
 }
 
 pub async fn release_crawl_host(

@@ -4,7 +4,7 @@ use std::time::Duration;
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+use model::{CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::crawl_counts::Deltas;
@@ -53,6 +53,10 @@ pub async fn refresh_crawled_page(connection: &mut Conn, url_id: DocId, now: Tim
     let mut queued = 0;
     for crawl_id in crawl_ids {
         let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { continue };
+        // A stopped crawl would never visit the page, and its next start would go on with this visit alone.
+        if crawl.status != CrawlStatus::Running {
+            continue;
+        }
         let Some(url) = known_urls(connection, crawl_id, vec![url_id]).await?.pop() else { continue };
         if !url.queued {
             let mut deltas = Deltas::default();

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, OrganizationId, Timestamp};
@@ -11,6 +13,15 @@ use crate::types::Bind;
 
 /// Organizations, besides the web, that one claim serves.
 const ORGANIZATIONS_PER_CLAIM: usize = 8;
+
+/// Maximum time that a pause or a lease can last. A later end was written before the clock was set back.
+const LONGEST: Duration = Duration::from_hours(1);
+
+macro_rules! is_due {
+    ($now:expr) => {
+        jobs::not_before.le(Bind($now)).or(jobs::not_before.gt(Bind($now + LONGEST)))
+    };
+}
 
 /// Enqueues documents to be embedded, except deleted ones. Those that wait after a rejection are due again: they may have changed.
 pub async fn enqueue_jobs(connection: &mut Conn, mut doc_ids: Vec<DocId>, now: Timestamp) -> Result<()> {
@@ -50,7 +61,7 @@ pub async fn claim_embedding_jobs(
     limit: i64,
 ) -> Result<Vec<EmbeddingJob>> {
     let waiting = waiting_organizations(connection, after, now).await?;
-    let due = || jobs::table.filter(jobs::not_before.le(Bind(now))).order((jobs::enqueued_at, jobs::doc_id));
+    let due = || jobs::table.filter(is_due!(now)).order((jobs::enqueued_at, jobs::doc_id));
     let share = (limit / i64::try_from(waiting.len() + 1).unwrap_or(i64::MAX)).max(1);
     let mut claimed: Vec<EmbeddingJob> = Vec::new();
     for organization_id in waiting {
@@ -87,7 +98,7 @@ async fn waiting_organizations(
         // One entry of the index per organization, however many jobs it has.
         let mut query = jobs::table
             .filter(jobs::organization_id.is_not_null())
-            .filter(jobs::not_before.le(Bind(now)))
+            .filter(is_due!(now))
             .order(jobs::organization_id)
             .limit(1)
             .select(jobs::organization_id.assume_not_null())

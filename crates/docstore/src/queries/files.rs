@@ -193,7 +193,8 @@ pub async fn withdraw_file(
     let added = StorageTotals::of_file(Some(now), kept) - StorageTotals::of_file(earlier, bytes);
     storage_totals::add(connection, organization_id, added).await?;
     let hidden = documents::hide_workspace_document(connection, organization_id, doc_id, now).await?;
-    let queued = hidden || outcome.is_some();
+    // Also for a file that no run has processed: its object may exist, and a run may be reading it.
+    let queued = hidden || outcome.is_some() || earlier.is_none();
     if queued {
         runs::request_run(connection, run).await?;
     }

@@ -43,6 +43,7 @@ pub mod crawl_upkeep;
 pub mod crawl_urls;
 pub mod crawl_visits;
 pub mod crawls;
+pub mod deleted_files;
 pub mod deliveries;
 pub mod documents;
 pub mod embedding_queue;

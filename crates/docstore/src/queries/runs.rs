@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -8,12 +8,12 @@ use super::captures::save_documents;
 use super::deliveries::announce;
 use super::documents::purge_workspace_documents;
 use super::run_files::record_run_files;
-use super::{Conn, storage_totals};
+use super::{Conn, deleted_files, storage_totals};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
 use crate::rows::{FileChanges, IndexRun, NewWebhookEvent, RunFile};
-use crate::schema::{files, index_runs};
+use crate::schema::{documents, files, index_runs};
 use crate::types::{Bind, Strings, bind_all};
 
 /// Attempts to queue a run. An attempt fails if another request queues a run and a worker claims it in between.
@@ -199,35 +199,69 @@ pub async fn record_file_results(
     now: Timestamp,
 ) -> Result<bool> {
     storage_totals::lock(connection, organization_id).await?;
+    let results = deleted_files::without_deleted(connection, organization_id, results).await?;
     let counts = count_new(connection, organization_id, &results).await?;
     if !add_counts(connection, sync_id, owner, counts).await? {
         return Ok(false);
     }
-    let mut documents = Vec::with_capacity(results.len());
+    let mut new_documents = Vec::with_capacity(results.len());
     let mut unreadable = Vec::new();
     let mut processed = Vec::with_capacity(results.len());
+    let mut replaced = Vec::with_capacity(results.len());
     for FileResult { object_key, doc_id, changes, content, counts: _ } in results {
         processed.push((object_key.clone(), changes.outcome, changes.reason.clone()));
-        diesel::update(files::table.find(object_key).filter(files::organization_id.eq(Bind(organization_id))))
+        let again = changes.to_be_read_again();
+        diesel::update(files::table.find(object_key.clone()).filter(files::organization_id.eq(Bind(organization_id))))
             .set((changes, files::processed_at.eq(Bind(now))))
             .execute(connection)
             .await?;
         match content {
-            FileContent::Replace(document) => documents.push(*document),
+            FileContent::Replace(document) => {
+                replaced.push((doc_id, object_key, again));
+                new_documents.push(*document);
+            }
             FileContent::Remove => unreadable.push(doc_id),
             FileContent::Keep => {}
         }
     }
     // Read after the updates, which lock the rows: labels that a registration changes later reach the documents with it.
     let mut labels = record_outcomes(connection, organization_id, sync_id, processed, now).await?;
-    for new in &mut documents {
+    for new in &mut new_documents {
         new.document.labels.0.extend(labels.remove(&new.document.doc_id).unwrap_or_default());
     }
-    save_documents(connection, documents, now).await?;
+    save_documents(connection, new_documents, now).await?;
+    forget_removed(connection, organization_id, replaced).await?;
     if !unreadable.is_empty() {
         purge_workspace_documents(connection, organization_id, unreadable, now).await?;
     }
     Ok(true)
+}
+
+/// Writes these columns of files whose documents are still removed: they were deleted while the run read them. The same content may
+/// be uploaded again, and no run would read it if this one counted.
+async fn forget_removed(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    replaced: Vec<(DocId, String, FileChanges)>,
+) -> Result<()> {
+    let mut removed: HashSet<DocId> = HashSet::new();
+    for chunk in replaced.chunks(MAX_VALUES_PER_STATEMENT) {
+        let found: Vec<DocId> = documents::table
+            .filter(documents::organization_id.eq(Bind(Some(organization_id))))
+            .filter(is_one_of!(documents::doc_id, chunk.iter().map(|(doc_id, ..)| *doc_id)))
+            .filter(documents::removed_at.is_not_null())
+            .select(documents::doc_id)
+            .load(connection)
+            .await?;
+        removed.extend(found);
+    }
+    for (_, object_key, changes) in replaced.into_iter().filter(|(doc_id, ..)| removed.contains(doc_id)) {
+        diesel::update(files::table.find(object_key).filter(files::organization_id.eq(Bind(organization_id))))
+            .set(changes)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Sums the counts of results that are not stored yet. Stored ones come again if the answer to their transaction was lost.
@@ -242,7 +276,12 @@ async fn count_new(connection: &mut Conn, organization_id: OrganizationId, resul
             .load(connection)
             .await?;
         let stored: HashMap<String, FileChanges> = stored.into_iter().collect();
-        for result in chunk.iter().filter(|result| stored.get(&result.object_key) != Some(&result.changes)) {
+        let is_new = |result: &&FileResult| {
+            let changes = &result.changes;
+            let stored = stored.get(&result.object_key);
+            stored.is_none_or(|stored| stored != changes && *stored != changes.to_be_read_again())
+        };
+        for result in chunk.iter().filter(is_new) {
             counts += result.counts;
         }
     }
@@ -295,10 +334,12 @@ pub async fn record_deletions(
     doc_ids: Vec<DocId>,
     now: Timestamp,
 ) -> Result<bool> {
+    storage_totals::lock(connection, organization_id).await?;
     // Verifies ownership of the run first, since deletions must be counted.
     if !add_counts(connection, sync_id, owner.clone(), RunStats::default()).await? {
         return Ok(false);
     }
+    deleted_files::forget_processing(connection, organization_id, &doc_ids).await?;
     let deleted = purge_workspace_documents(connection, organization_id, doc_ids, now).await?;
     let counts = RunStats { deleted: deleted as u64, ..RunStats::default() };
     add_counts(connection, sync_id, owner, counts).await

@@ -63,6 +63,14 @@ pub async fn list_web_pages(
 /// Columns of a [`WebPageEntry`].
 type PageRow = (DocId, String, Option<String>, Timestamp, Option<Timestamp>);
 
+pub async fn has_web_pages(connection: &mut Conn) -> Result<bool> {
+    let listed = documents::table
+        .filter(documents::organization_id.is_null())
+        .filter(documents::listed)
+        .filter(documents::removed_at.is_null());
+    Ok(diesel::select(diesel::dsl::exists(listed)).get_result(connection).await?)
+}
+
 pub async fn count_web_pages(connection: &mut Conn) -> Result<i64> {
     Ok(documents::table
         .filter(documents::organization_id.is_null())

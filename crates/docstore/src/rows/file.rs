@@ -162,3 +162,11 @@ row! {
         pub last_run_id: Option<SyncId>,
     }
 }
+
+impl FileChanges {
+    /// Returns the columns of a file that a run has processed in vain: the next run reads it again.
+    pub(crate) fn to_be_read_again(&self) -> Self {
+        let last_run_id = self.last_run_id;
+        Self { processed_etag: None, processed_size: None, outcome: None, reason: None, last_run_id }
+    }
+}

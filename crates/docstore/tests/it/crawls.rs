@@ -102,7 +102,9 @@ async fn hosts_are_leased_to_one_owner(db: Database) {
     let second = claim(&db, "b", NOW).await.unwrap();
     assert_ne!(first.host, second.host);
     assert!(claim(&db, "c", at(9)).await.is_none());
-    assert_eq!(db.extend_crawl_leases("a".to_owned(), at(30)).await.unwrap(), 1);
+    let extend =
+        async |host: &str| db.extend_crawl_leases("a".to_owned(), vec![host.to_owned()], at(30)).await.unwrap();
+    assert_eq!((extend(&first.host).await, extend(&second.host).await, extend("https://c").await), (1, 0, 0));
     assert_eq!(claim(&db, "c", at(10)).await.unwrap().host, second.host, "expired");
     db.release_crawl_host(first.host.clone(), "b".to_owned(), None).await.unwrap();
     assert!(claim(&db, "d", at(15)).await.is_none(), "released by its owner only");

@@ -1,6 +1,7 @@
 //! Queue of documents to embed, and changes of the model.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use docstore::{EmbeddingProgress, IndexModel, NewDocument};
 use model::{DocId, IndexName, OrganizationId};
@@ -12,6 +13,7 @@ on_both_backends!(
     leased_jobs_are_claimed_once,
     organizations_take_turns,
     postponed_job_waits,
+    job_of_a_clock_that_was_ahead_is_due,
     job_of_a_changed_document_starts_again,
     change_of_the_model_enqueues_each_document_once,
     index_of_another_model_keeps_its_jobs,
@@ -108,6 +110,22 @@ async fn postponed_job_waits(db: Database) {
     db.store_vectors(MODEL.to_owned(), vec![vectors(&new, 1, progress)], "x".to_owned(), NOW).await.unwrap();
     assert!(db.claim_embedding_jobs("x".to_owned(), None, at(49), at(60), 1).await.unwrap().is_empty());
     assert_eq!(db.claim_embedding_jobs("x".to_owned(), None, at(50), at(60), 1).await.unwrap()[0].attempts, 2);
+}
+
+async fn job_of_a_clock_that_was_ahead_is_due(db: Database) {
+    let day = Duration::from_hours(24);
+    let organization_id = new_organization(&db).await;
+    let documents = vec![workspace_document(organization_id, "a.md", "a file"), page("https://example.com/", "a page")];
+    let ids = saved(&db, documents).await;
+    for index in IndexName::ALL {
+        let generation = uuid::Uuid::new_v4().into();
+        db.complete_generation(*index, generation, Vec::new(), ids.clone(), NOW + day).await.unwrap();
+    }
+    assert_eq!(sorted(claim(&db, "worker", None, 9).await), sorted(ids.clone()));
+    assert!(claim(&db, "other", None, 9).await.is_empty(), "they are leased");
+    // A lease that was written by the wrong clock.
+    db.extend_embedding_leases("worker".to_owned(), NOW + day).await.unwrap();
+    assert_eq!(sorted(claim(&db, "other", None, 9).await), sorted(ids));
 }
 
 async fn job_of_a_changed_document_starts_again(db: Database) {

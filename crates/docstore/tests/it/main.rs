@@ -35,4 +35,5 @@ mod schema;
 mod term_vectors;
 mod unknown_values;
 mod vectors;
+mod web_pages;
 mod webhooks;

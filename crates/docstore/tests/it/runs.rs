@@ -25,8 +25,11 @@ on_both_backends!(
     leases_are_extended_together,
     concurrent_results_are_counted_exactly,
     repeated_results_are_counted_once,
+    file_deleted_while_it_was_read_is_read_again,
     files_are_measured_while_results_are_recorded,
     unreadable_file_deletes_document,
+    file_deleted_while_a_run_reads_it_stays_deleted,
+    file_of_a_purged_document_counts_as_unread,
     only_actual_deletions_are_counted,
     deletion_is_limited_to_organization,
     failed_write_is_rolled_back,
@@ -359,6 +362,30 @@ async fn repeated_results_are_counted_once(db: Database) {
     assert_eq!(find(&db, &run).await.stats().fetched, 4);
 }
 
+async fn file_deleted_while_it_was_read_is_read_again(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let new = workspace_document(organization_id, "a", "a file");
+    register(&db, organization_id, &new, "a").await;
+    let results = |new: &NewDocument| vec![result("a", new.document.doc_id, &run, Some(new.clone()))];
+    assert!(record(&db, &run, "worker", results(&new)).await);
+    let next = new_run(organization_id, RunMode::Incremental, at(1));
+    db.withdraw_file(organization_id, "a".to_owned(), next, at(1)).await.unwrap();
+    let read = async || {
+        let file = db.find_file(organization_id, "a".to_owned()).await.unwrap().unwrap();
+        (file.processed_etag, file.processed_size, file.outcome)
+    };
+    for _ in 0..2 {
+        assert!(record(&db, &run, "worker", results(&new)).await);
+        assert_eq!(read().await, (None, None, None));
+        assert_eq!(find(&db, &run).await.stats().fetched, 1, "a repeated call adds nothing");
+    }
+    // Read after the deletion.
+    let mut again = new.clone();
+    again.capture.captured_at = at(2);
+    assert!(record(&db, &run, "worker", results(&again)).await);
+    assert_eq!(read().await, (Some("etag".to_owned()), Some(100), Some(FileOutcome::Indexed)));
+}
+
 async fn files_are_measured_while_results_are_recorded(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let mut files = Vec::new();
@@ -403,6 +430,52 @@ async fn unreadable_file_deletes_document(db: Database) {
     // Only the document that existed is enqueued.
     let queued = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
     assert_eq!(documents_in(&queued), [doc_id]);
+}
+
+/// The deletion is later than what the run has read.
+async fn file_deleted_while_a_run_reads_it_stays_deleted(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let file = |name: &str| workspace_document(organization_id, name, name);
+    db.save_documents(vec![file("known")], NOW).await.unwrap();
+    for name in ["first", "known", "unreadable", "later"] {
+        register(&db, organization_id, &file(name), name).await;
+        let cleaning = new_run(organization_id, RunMode::Incremental, at(1));
+        db.withdraw_file(organization_id, name.to_owned(), cleaning, at(1)).await.unwrap().unwrap();
+    }
+    // An upload that ended after the deletion.
+    let mut later = file("later");
+    later.capture.captured_at = at(2);
+    let read = |new: NewDocument, name| result(name, new.document.doc_id, &run, Some(new));
+    let unreadable = result("unreadable", file("unreadable").document.doc_id, &run, None);
+    let results =
+        [read(file("first"), "first"), read(file("known"), "known"), read(later.clone(), "later"), unreadable];
+    for _ in 0..2 {
+        assert!(record(&db, &run, "worker", results.to_vec()).await);
+        let expected = RunStats { fetched: 4, indexed: 1, deleted: 3, bytes: 400, ..RunStats::default() };
+        assert_eq!(find(&db, &run).await.stats(), expected);
+    }
+    assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [later.document.doc_id]);
+    assert_eq!(db.count("files WHERE outcome IS NULL AND reason IS NULL AND processed_etag IS NULL").await, 3);
+    assert_eq!(outcomes(&db, &run, 100).await, [("later".to_owned(), FileOutcome::Indexed, None)]);
+}
+
+/// Content that is uploaded again under the name of a purged document has to be read.
+async fn file_of_a_purged_document_counts_as_unread(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let file = |name: &str| workspace_document(organization_id, name, name);
+    for name in ["gone", "kept"] {
+        register(&db, organization_id, &file(name), name).await;
+        let read = result(name, file(name).document.doc_id, &run, Some(file(name)));
+        assert!(record(&db, &run, "worker", vec![read]).await);
+    }
+    assert!(delete(&db, &run, "worker", vec![file("gone").document.doc_id]).await);
+    let processed = async |name: &str| {
+        let file = db.find_file(organization_id, name.to_owned()).await.unwrap().unwrap();
+        (file.processed_etag, file.processed_size, file.outcome, file.processed_at)
+    };
+    assert_eq!(processed("gone").await, (None, None, None, None));
+    let expected = (Some("etag".to_owned()), Some(100), Some(FileOutcome::Indexed), Some(NOW));
+    assert_eq!(processed("kept").await, expected);
 }
 
 async fn only_actual_deletions_are_counted(db: Database) {

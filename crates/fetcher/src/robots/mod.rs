@@ -126,10 +126,22 @@ impl RobotsCache {
 
     /// Returns the verdict for the target's host, and true if it was requested just now.
     async fn verdict(&self, target: &Target) -> Result<(Arc<Verdict>, bool), FetchError> {
-        let reading = self.read(target.robots_txt());
-        let entry = self.verdicts.entry(target.origin()).or_try_insert_with(reading).await;
-        let entry = entry.map_err(|error: Arc<FetchError>| FetchError::clone(&error))?;
-        Ok((Arc::clone(entry.value()), entry.is_fresh()))
+        let mut is_own = false;
+        let reading = async {
+            is_own = true;
+            self.read(target.robots_txt()).await
+        };
+        let entry: Result<_, Arc<FetchError>> = self.verdicts.entry(target.origin()).or_try_insert_with(reading).await;
+        match entry {
+            Ok(entry) => Ok((Arc::clone(entry.value()), entry.is_fresh())),
+            // The share of another organization was taken, which says nothing about that of this one.
+            Err(error) if !is_own && matches!(*error, FetchError::Overloaded { .. }) => {
+                let verdict = self.read(target.robots_txt()).await?;
+                self.verdicts.insert(target.origin(), Arc::clone(&verdict)).await;
+                Ok((verdict, true))
+            }
+            Err(error) => Err(FetchError::clone(&error)),
+        }
     }
 
     /// Reads and parses one file.

@@ -1,9 +1,15 @@
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use fetcher::{FetchError, FetcherOptions, RobotsFailure};
+use async_trait::async_trait;
+use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver, RobotsFailure};
+use model::OrganizationId;
+use tokio::sync::Notify;
 
 use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response};
-use crate::support::{fetch, fetcher, options};
+use crate::support::{ORGANIZATION, OTHER, fetch, fetch_for, fetcher, options};
 
 fn robots_options() -> FetcherOptions {
     let mut options = options();
@@ -148,6 +154,48 @@ async fn a_cancelled_fetch_does_not_cancel_others_waiting_for_the_file() {
     let (first, second) = tokio::join!(first, second);
     assert!(first.is_err());
     assert!(second.is_ok());
+}
+
+/// Resolver that has no place for an organization, as it turns out once released.
+#[derive(Default)]
+struct NoPlace {
+    asked: Notify,
+    released: Notify,
+}
+
+#[async_trait]
+impl Resolver for NoPlace {
+    async fn resolve(&self, _: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>> {
+        if organization == ORGANIZATION {
+            self.asked.notify_one();
+            self.released.notified().await;
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        Ok(vec![IpAddr::from([127, 0, 0, 1])])
+    }
+}
+
+#[tokio::test]
+async fn refusal_of_one_organization_is_not_that_of_another() {
+    let site = site(rules("User-agent: *\nDisallow: /private")).await;
+    let resolver = Arc::new(NoPlace::default());
+    let fetcher = Fetcher::with_resolver(robots_options(), Arc::clone(&resolver) as _).unwrap();
+    let (ours, theirs) = (site.url_for("a.test", "/a"), site.url_for("a.test", "/b"));
+    let refused = fetch_for(ORGANIZATION, &fetcher, ours);
+    let read = async {
+        resolver.asked.notified().await;
+        let mut reading = std::pin::pin!(fetch_for(OTHER, &fetcher, theirs));
+        // Joins the request for the same file.
+        assert!(tokio::time::timeout(Duration::from_millis(100), reading.as_mut()).await.is_err());
+        resolver.released.notify_one();
+        reading.await
+    };
+    let (refused, read) = tokio::join!(refused, read);
+    assert!(matches!(refused, Err(FetchError::Overloaded { .. })), "{refused:?}");
+    assert!(read.is_ok(), "{read:?}");
+    let private = fetch_for(OTHER, &fetcher, site.url_for("a.test", "/private")).await;
+    assert_eq!(private.err(), Some(FetchError::Robots));
+    assert_eq!(site.paths(), ["/robots.txt", "/b"], "the file is requested once");
 }
 
 #[tokio::test]

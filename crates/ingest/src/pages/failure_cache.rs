@@ -31,6 +31,7 @@ impl From<UnreadableReason> for Cause {
 #[derive(Clone, Copy)]
 struct Entry {
     reason: UnreadableReason,
+    since: Timestamp,
     /// Time of the next attempt.
     until: Timestamp,
     /// Time until which the server asked to be left alone.
@@ -53,16 +54,18 @@ impl FailureCache {
 
     /// Returns the reason of a failure that is not to be retried yet. With `insists`, only what the server asked for counts.
     pub fn get(&self, page: &PageKey, insists: bool) -> Option<UnreadableReason> {
-        let Entry { reason, until, asked_until } = self.pages.get(page)?;
+        let Entry { reason, since, until, asked_until } = self.pages.get(page)?;
         let until = if insists { asked_until? } else { until };
-        (self.clock.now() < until).then_some(reason)
+        // After the clock was set back, a failure in the future counts as past.
+        (since..until).contains(&self.clock.now()).then_some(reason)
     }
 
     pub fn insert(&self, page: PageKey, cause: Cause) {
         let now = self.clock.now();
         let asked = cause.retry_after.map(|delay| delay.min(MAX_RETRY_AFTER));
         let until = now + asked.map_or(self.ttl, |delay| delay.max(self.ttl));
-        self.pages.insert(page, Entry { reason: cause.reason, until, asked_until: asked.map(|delay| now + delay) });
+        let asked_until = asked.map(|delay| now + delay);
+        self.pages.insert(page, Entry { reason: cause.reason, since: now, until, asked_until });
     }
 }
 
@@ -104,5 +107,14 @@ mod tests {
         );
         clock.advance(Duration::from_secs(10));
         assert!(failures.get(&asked, false).is_none());
+    }
+
+    #[test]
+    fn failures_are_forgotten_when_the_clock_is_set_back() {
+        let clock = Arc::new(ManualClock::starting_at(Timestamp::from_millis(3_600_000)));
+        let failures = FailureCache::new(Duration::from_secs(50), Arc::clone(&clock) as Arc<dyn Clock>);
+        failures.insert(page(1, 1), UnreadableReason::Robots.into());
+        clock.set(Timestamp::UNIX_EPOCH);
+        assert!(failures.get(&page(1, 1), false).is_none());
     }
 }

@@ -10,6 +10,7 @@ use model::{Clock, Collection, Timestamp};
 use super::source::{PageSource, Reading, SourcePage};
 use super::{Failure, LONG_BYTES, PageError, PageRequest, SeenCapture, UnreadableReason};
 use crate::prepare::{self, Content, Extent, Source};
+use crate::scripted::says_more;
 
 pub struct PagePipeline {
     pub store: Docstore,
@@ -32,6 +33,7 @@ impl PagePipeline {
         // Taken before the fetch: the content is at least as new.
         let read_at = self.clock.now();
         match (self.read(request, capture.as_ref()).await?, capture) {
+            (Reading::Page(page), Some(capture)) if is_worse(&page, &capture) => Err(UnreadableReason::NoText.into()),
             (Reading::Page(page), _) => self.save(request, page, read_at).await,
             (Reading::NotModified, Some(capture)) => {
                 Ok(self.store.confirm_page_read(organization_id, doc_id, capture.capture_id, read_at).await?)
@@ -84,6 +86,11 @@ impl From<&Capture> for SeenCapture {
     fn from(capture: &Capture) -> Self {
         Self { capture_id: capture.capture_id, captured_at: capture.captured_at }
     }
+}
+
+/// Returns true if the scripts of a page failed, and the capture has the text that they wrote.
+fn is_worse(page: &SourcePage, capture: &Capture) -> bool {
+    page.lacks_scripts && says_more(&capture.content, &page.extracted.markdown)
 }
 
 fn without_fragment(url: &str) -> &str {

@@ -8,13 +8,14 @@ use extract_worker::{Compartment, Extractor, Input, Lane, Turn, WorkError};
 use fetcher::{AdmittedFetch, FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
 use file_types::{ContentType, FileKind};
 use model::{IndexName, OrganizationId};
+use tokio::task::JoinHandle;
 use trace_context::{ActiveSpan, SpanKind};
 use tracing::Instrument;
 
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
 use super::{Failure, LONG_BYTES, PageError, UnreadableReason};
-use crate::scripted::{Busy, RenderTurn, Scripted, says_more};
+use crate::scripted::{Busy, RenderTurn, Rendering, Scripted, says_more, says_nothing};
 
 /// Time after which a page may be read again that gave way to others.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -26,6 +27,8 @@ pub struct SourcePage {
     pub mime: String,
     pub validators: Option<Validators>,
     pub extracted: Extracted,
+    /// True if the page needs its scripts, and the text is what it says without them.
+    pub lacks_scripts: bool,
     /// Permits of a long page, kept until it is stored, since they bound the pages in memory.
     _held: Option<AdmittedFetch>,
 }
@@ -72,25 +75,23 @@ impl PageSource {
             return self.admit(request).await?.read().await;
         }
         let key = url.to_owned();
-        if let Some(running) = self.running.find(&key) {
-            match running.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())) {
-                // The queues of another organization were full.
-                Err(failure) if failure.is_refusal() => return self.admit(request).await?.read().await,
-                outcome => return outcome.map(Reading::Page),
+        let mut is_own = false;
+        let running = match self.running.find(&key) {
+            Some(running) => running,
+            None => {
+                let admitted = self.admit(request.clone()).await?;
+                // Another organization may have begun meanwhile.
+                self.running.join(&key, || {
+                    is_own = true;
+                    admitted.start()
+                })
             }
+        };
+        match running.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())) {
+            // The queues of another organization were full.
+            Err(failure) if failure.is_refusal() && !is_own => self.admit(request).await?.read().await,
+            outcome => outcome.map(Reading::Page),
         }
-        let admitted = self.admit(request).await?;
-        let read = self.running.join(&key, || {
-            let reading = trace_context::carried(async move {
-                match admitted.read().await? {
-                    Reading::Page(page) => Ok(page),
-                    // Answers a condition that was not made.
-                    Reading::NotModified => Err(UnreadableReason::HttpStatus(304).into()),
-                }
-            });
-            tokio::spawn(reading.in_current_span())
-        });
-        read.outcome().await.unwrap_or_else(|| Err(PageError::Panicked.into())).map(Reading::Page)
     }
 
     /// Waits until the page may be fetched.
@@ -100,6 +101,13 @@ impl PageSource {
         let fetch = waiting.await.map_err(|error| fetch_failed(&url, &error))?;
         Ok(AdmittedRead { source: Arc::clone(self), organization_id, url, fetch })
     }
+}
+
+/// Page with its text.
+struct Text {
+    page: Box<FetchedPage>,
+    extracted: Extracted,
+    lacks_scripts: bool,
 }
 
 /// Read of a page whose turn has come.
@@ -112,6 +120,18 @@ struct AdmittedRead {
 }
 
 impl AdmittedRead {
+    /// Reads the page in a task of its own.
+    fn start(self) -> JoinHandle<Outcome> {
+        let reading = trace_context::carried(async move {
+            match self.read().await? {
+                Reading::Page(page) => Ok(page),
+                // Answers a condition that was not made.
+                Reading::NotModified => Err(UnreadableReason::HttpStatus(304).into()),
+            }
+        });
+        tokio::spawn(reading.in_current_span())
+    }
+
     async fn read(mut self) -> Result<Reading, Failure> {
         let url = &self.url;
         let page = match ActiveSpan::begin("fetch", SpanKind::Client).try_around(self.fetch.run()).await {
@@ -119,27 +139,35 @@ impl AdmittedRead {
             Ok(Fetched::NotModified) => return Ok(Reading::NotModified),
             Err(error) => return Err(fetch_failed(url, &error)),
         };
-        let (page, extracted) = self.text(page).await?;
+        let Text { page, extracted, lacks_scripts } = self.text(page).await?;
         if extracted.markdown.trim().is_empty() {
             return Err(failed(url, "the page has no text", UnreadableReason::NoText));
         }
         let (mime, final_url) = (media_type(&page), page.final_url.to_string());
         let held = (extracted.markdown.len() > LONG_BYTES).then_some(self.fetch);
-        let validators = page.validators;
-        Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators, extracted, _held: held })))
+        // Those of the server tell nothing of the document that the scripts make.
+        let validators = page.validators.filter(|_| !lacks_scripts);
+        Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators, extracted, lacks_scripts, _held: held })))
     }
 
     /// Extracts the text, that of the scripts if there is hardly any other.
-    async fn text(&self, page: Box<FetchedPage>) -> Result<(Box<FetchedPage>, Extracted), Failure> {
+    async fn text(&self, page: Box<FetchedPage>) -> Result<Text, Failure> {
         let extracted = self.extract(&page).await?;
         let turn = RenderTurn { organization_id: self.organization_id, is_patient: false };
-        let rendered = self.source.scripted.render(turn, &page, &extracted.markdown).await;
+        let rendering = self.source.scripted.render(turn, &page, &extracted.markdown).await;
         let busy = |Busy { retry_after }| Failure::from(PageError::Overloaded { retry_after });
-        let Some(rendered) = rendered.map_err(busy)? else { return Ok((page, extracted)) };
+        let rendered = match rendering.map_err(busy)? {
+            Rendering::NotNeeded => return Ok(Text { page, extracted, lacks_scripts: false }),
+            Rendering::Failed => return Ok(Text { page, extracted, lacks_scripts: true }),
+            Rendering::Rendered(rendered) => rendered,
+        };
         match self.extract(&rendered).await {
-            Ok(written) if says_more(&written.markdown, &extracted.markdown) => Ok((Box::new(rendered), written)),
+            Ok(written) if says_more(&written.markdown, &extracted.markdown) => {
+                Ok(Text { page: rendered, extracted: written, lacks_scripts: false })
+            }
+            Ok(written) => Ok(Text { page, extracted, lacks_scripts: says_nothing(&written.markdown) }),
             Err(failure) if failure.is_refusal() => Err(failure),
-            Ok(_) | Err(_) => Ok((page, extracted)),
+            Err(_) => Ok(Text { page, extracted, lacks_scripts: true }),
         }
     }
 

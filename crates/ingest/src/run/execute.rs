@@ -17,6 +17,7 @@ use super::file::{FileProcessor, Processed, result_bytes};
 use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
 use super::{RunError, Runner};
 use crate::clock::from_date_time;
+use crate::feeder::FeedError;
 
 /// Files recorded per transaction: enough to amortize the commit, few enough to show progress and to repeat little work after
 /// a crash.
@@ -145,10 +146,12 @@ impl Runner {
     /// Waits until the index has the organization's changes: a completed run is searchable.
     async fn wait_until_searchable(&self, organization_id: OrganizationId) -> Result<(), RunError> {
         let bounds = || async { Ok(self.store.outbox_bounds_of(IndexName::Workspace, organization_id).await?) };
-        if let Some((_, newest)) = self.retry_transient(bounds).await? {
-            self.feeder.wait_until_indexed_for(organization_id, newest, self.options.retry_timeout).await?;
-        }
-        Ok(())
+        let Some((_, newest)) = self.retry_transient(bounds).await? else { return Ok(()) };
+        let timeout = self.options.retry_timeout;
+        self.retry_transient(|| async {
+            Ok(self.feeder.wait_until_indexed_for(organization_id, newest, timeout).await?)
+        })
+        .await
     }
 
     /// Waits while the disk is almost full.
@@ -272,16 +275,34 @@ fn require_lease(held: bool) -> Result<(), RunError> {
 fn is_transient(error: &RunError) -> bool {
     match error {
         RunError::Storage(error) => error.kind == BlobErrorKind::Unavailable,
-        RunError::Store(error) => {
+        RunError::Store(error) | RunError::Index(FeedError::Store(error)) => {
             matches!(error, StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
         }
         // The disk may be freed, and the system may have processes again.
         RunError::DiskFull(_) | RunError::Extraction(_) => true,
-        RunError::LeaseLost | RunError::Stopping | RunError::Index(_) | RunError::Panicked => false,
+        RunError::Index(
+            FeedError::Engine(_) | FeedError::LeaseLost(_) | FeedError::UnknownGeneration(_) | FeedError::Timeout(_),
+        )
+        | RunError::LeaseLost
+        | RunError::Stopping
+        | RunError::Panicked => false,
     }
 }
 
 /// Counts files. A count of 0 makes the counter known to the first scrape.
 pub(super) fn count_files(outcome: FileOutcome, files: u64) {
     metrics::counter!("retrieval_files_total", "outcome" => outcome.as_str()).increment(files);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wait_for_the_index_outlives_failures_of_the_database() {
+        let unavailable = || StoreError::Unavailable("the connection was closed".to_owned());
+        assert!(is_transient(&unavailable().into()));
+        assert!(is_transient(&FeedError::Store(unavailable()).into()));
+        assert!(!is_transient(&FeedError::Timeout(Duration::from_secs(1)).into()), "the index did not catch up");
+    }
 }

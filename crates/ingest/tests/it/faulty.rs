@@ -133,7 +133,7 @@ impl Gate {
         self.arrived.acquire_many(calls).await.unwrap().forget();
     }
 
-    async fn pass(gate: &Mutex<Option<Arc<Self>>>) {
+    pub async fn pass(gate: &Mutex<Option<Arc<Self>>>) {
         let gate = gate.lock().unwrap().clone();
         if let Some(gate) = gate {
             gate.arrived.add_permits(1);

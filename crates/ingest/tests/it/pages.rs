@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::faulty::Gate;
 use crate::slow::SlowExtractor;
 use crate::world::World;
 
@@ -141,6 +142,44 @@ async fn read_stops_when_its_last_caller_leaves() {
     second.abort();
     assert_eq!(tokio::time::timeout(SOON, ended.recv()).await.unwrap().as_deref(), Some("slow.txt"));
     assert_eq!((requests.recv().await, requests.recv().await, requests.try_recv().ok()), (Some(()), Some(()), None));
+}
+
+/// Both organizations wait for a place before either begins, so that the second one joins the read of the first one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusal_of_one_organization_is_not_that_of_another() {
+    let world = World::new().await;
+    let neighbour = world.neighbour().await;
+    let (extractor, _begun, _ended) = SlowExtractor::new();
+    let extractor = Arc::new(extractor);
+    let reader = reader(&world, Arc::clone(&extractor) as _);
+    let (base, mut requests) = site("127.0.0.1:0").await;
+    // All places of the host, of which an organization has three at most.
+    let owners = [&world, &neighbour, &neighbour, &neighbour].map(|world| world.organization_id).into_iter();
+    let pages = owners.enumerate().map(|(n, owner)| request(owner, format!("{base}/never/{n}")));
+    let silent: Vec<_> = pages.map(|page| start(&reader, page)).collect();
+    for _ in 0..4 {
+        requests.recv().await.unwrap();
+    }
+    let page = |organization_id| request(organization_id, format!("{base}/a.txt"));
+    let reads = [&world, &neighbour].map(|world| start(&reader, page(world.organization_id)));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let gate = Gate::closed();
+    *extractor.gate.lock().unwrap() = Some(Arc::clone(&gate));
+    silent.iter().for_each(JoinHandle::abort);
+    tokio::time::timeout(SOON, gate.wait_for(1)).await.expect("the read of both");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let retry_after = Duration::from_secs(3);
+    extractor.refusals.lock().unwrap().push_back(WorkError::Overloaded { retry_after });
+    gate.open.add_permits(2);
+    let mut refused = 0;
+    for read in reads {
+        match read.await.unwrap() {
+            Ok(()) => {}
+            Err(PageError::Overloaded { .. }) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(refused, 1, "the one whose extraction was refused");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,6 @@
 //! Indexing runs: outcomes, deletions, outages, leases.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats, SyncId};
 use uuid::Uuid;
 
+use crate::faulty::Gate;
 use crate::world::World;
 
 const LEASE: Duration = Duration::from_secs(10);
@@ -47,6 +49,41 @@ async fn file_missing_from_storage_is_removed_and_counted() {
     assert_eq!(run.stats(), RunStats { enumerated: 1, deleted: 1, ..RunStats::default() });
     assert!(world.found("alpha").await.is_empty());
     assert_eq!(world.found("beta").await, [world.doc_id("b.txt")]);
+    // The same file comes back.
+    world.upload("a.txt", "alpha").await;
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats(), stats(2, 1, 1, 5));
+    assert_eq!(world.found("alpha").await, [world.doc_id("a.txt")]);
+    worker.stop().await;
+}
+
+/// The file is not stored again, and its next upload is read although it has the same bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn file_deleted_while_its_first_run_reads_it_stays_deleted() {
+    let (world, extractor) = World::slow().await;
+    let gate = Gate::closed();
+    *extractor.gate.lock().unwrap() = Some(Arc::clone(&gate));
+    world.upload("a.txt", "alpha walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let reading = world.request_run(RunMode::Incremental).await;
+    gate.wait_for(1).await;
+    world.clock.advance(Duration::from_millis(1));
+    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Incremental, world.clock.now());
+    let queued = run.sync_id;
+    world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    world.blobs.inner.delete(&world.key("a.txt")).await.unwrap();
+    gate.open.add_permits(1);
+    let run = world.wait(reading).await;
+    assert_eq!((run.state, run.stats().indexed, run.stats().deleted), (RunState::Completed, 0, 1));
+    assert!(world.found("walrus").await.is_empty());
+    assert_eq!(world.wait(queued).await.state, RunState::Completed);
+
+    world.clock.advance(Duration::from_millis(1));
+    world.upload("a.txt", "alpha walrus").await;
+    gate.open.add_permits(1);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!(run.stats(), stats(1, 1, 1, 12));
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
     worker.stop().await;
 }
 
@@ -92,6 +129,32 @@ async fn interrupted_deletion_is_completed_by_the_next_run() {
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.stats().indexed, 1);
     assert_eq!(world.found("alpha").await, [world.doc_id("a.txt")]);
+    worker.stop().await;
+}
+
+/// The deletion hides what the run reads, and the same content may come back before the run records it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn file_deleted_and_uploaded_again_while_a_run_reads_it_is_found() {
+    let (world, extractor) = World::slow().await;
+    world.upload("a.txt", "alpha walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    let gate = Gate::closed();
+    *extractor.gate.lock().unwrap() = Some(Arc::clone(&gate));
+    let reading = world.request_run(RunMode::Full).await;
+    gate.wait_for(1).await;
+    world.clock.advance(Duration::from_millis(1));
+    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Incremental, world.clock.now());
+    let queued = run.sync_id;
+    world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    world.blobs.inner.delete(&world.key("a.txt")).await.unwrap();
+    world.clock.advance(Duration::from_millis(1));
+    world.upload("a.txt", "alpha walrus").await;
+    extractor.gate.lock().unwrap().take();
+    gate.open.add_permits(1);
+    assert_eq!(world.wait(reading).await.state, RunState::Completed);
+    assert_eq!(world.wait(queued).await.state, RunState::Completed);
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
     worker.stop().await;
 }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use docstore::Capture;
 use extract_worker::InProcess;
 use fetcher::{RenderError, RenderRequest, Renderer};
-use ingest::pages::UnreadableReason;
+use ingest::pages::{PageRequest, SeenCapture, UnreadableReason};
 use ingest::{PageError, Scripted};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -81,16 +82,30 @@ async fn failed_render_keeps_what_was_fetched() {
     let base = site().await;
     let page = request(world.organization_id, format!("{base}/shell"));
     reader.read(page.clone()).await.unwrap();
-    let content = async || {
+    let stored = async || {
         let read = world.store.find_page_read(world.organization_id, page.doc_id).await.unwrap();
-        read.and_then(|(_, capture)| capture).unwrap().content
+        read.and_then(|(_, capture)| capture).unwrap()
     };
-    assert_eq!(content().await.trim(), "Loading");
+    assert_eq!(stored().await.content.trim(), "Loading");
 
     // Nor does a render that says less replace it.
     *renderer.outcome.lock().unwrap() = Ok("<p>-</p>".into());
     let less = request(world.organization_id, format!("{base}/less"));
     reader.read(less).await.unwrap();
+
+    // Nor does the page without its scripts replace what they wrote at an earlier read.
+    *renderer.outcome.lock().unwrap() = Ok(WRITTEN.into());
+    let again = |capture: &Capture| {
+        let seen = SeenCapture { capture_id: capture.capture_id, captured_at: capture.captured_at };
+        PageRequest { seen: Some(seen), retries: true, ..page.clone() }
+    };
+    reader.read(again(&stored().await)).await.unwrap();
+    for outcome in [Err(RenderError::Crashed), Ok("<p>-</p>".into())] {
+        *renderer.outcome.lock().unwrap() = outcome;
+        let failed = reader.read(again(&stored().await)).await;
+        assert!(matches!(failed, Err(PageError::Unreadable(UnreadableReason::NoText))), "{failed:?}");
+        assert!(stored().await.content.contains("the tides of the northern sea"));
+    }
 
     let retry_after = Duration::from_secs(7);
     *renderer.outcome.lock().unwrap() = Err(RenderError::Overloaded { retry_after });

@@ -1,12 +1,14 @@
 //! Extractor with slow and refused documents.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use extract::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted};
 use extract_worker::{Extractor, InProcess, Input, Lane, Turn, WorkError};
 use tokio::sync::{Semaphore, mpsc};
+
+use crate::faulty::Gate;
 
 /// Reader of documents. Those whose name begins with "slow" end with a timeout, once released.
 pub struct SlowExtractor {
@@ -18,6 +20,8 @@ pub struct SlowExtractor {
     pub release: Semaphore,
     /// Slow files of runs are postponed, as others wait.
     pub is_contended: bool,
+    /// Holds up all documents.
+    pub gate: Mutex<Option<Arc<Gate>>>,
     /// Outcomes of the next documents.
     pub refusals: Mutex<VecDeque<WorkError>>,
 }
@@ -26,8 +30,8 @@ impl SlowExtractor {
     /// Returns an extractor, the documents that it begins, and the slow ones that it ends.
     pub fn new() -> (Self, mpsc::UnboundedReceiver<String>, mpsc::UnboundedReceiver<String>) {
         let ((begun, begins), (ended, ends)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-        let (release, refusals) = (Semaphore::new(0), Mutex::default());
-        (Self { begun, ended, release, is_contended: true, refusals }, begins, ends)
+        let (release, gate, refusals) = (Semaphore::new(0), Mutex::default(), Mutex::default());
+        (Self { begun, ended, release, is_contended: true, gate, refusals }, begins, ends)
     }
 }
 
@@ -45,6 +49,7 @@ impl Extractor for SlowExtractor {
     async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
         let name = request.name.clone();
         let _ = self.begun.send(name.clone());
+        Gate::pass(&self.gate).await;
         if let Some(refusal) = self.refusals.lock().unwrap().pop_front() {
             return Err(refusal);
         }

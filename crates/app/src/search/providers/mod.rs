@@ -81,7 +81,7 @@ impl Web {
         self.sources.is_empty()
     }
 
-    /// Returns each provider's name among the dependencies, and the failure of its last call.
+    /// Returns each provider's name among the dependencies, and the failure of its last call, which counts for a minute.
     pub fn states(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         self.sources.iter().map(|source| {
             let name = match source.name() {
@@ -90,7 +90,7 @@ impl Web {
                 "http" => "web_http",
                 other => other,
             };
-            (name, source.last_failure())
+            (name, source.recent_failure())
         })
     }
 }

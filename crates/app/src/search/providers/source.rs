@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ingest::pages::single_flight::SingleFlight;
 use model::{Clock, OrganizationId, Timestamp};
+use models::health::OUTAGE;
 use moka::sync::Cache;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
@@ -45,10 +46,17 @@ pub struct Source {
 
 #[derive(Default)]
 struct State {
-    /// Time until which the provider is not called, and the failure that caused it.
-    paused: Option<(Timestamp, ProviderError)>,
-    last_failure: Option<String>,
+    paused: Option<Pause>,
+    last_failure: Option<(Timestamp, String)>,
     logged_at: Option<Timestamp>,
+}
+
+/// Time in which a provider is not called.
+struct Pause {
+    since: Timestamp,
+    until: Timestamp,
+    /// The failure that caused it.
+    error: ProviderError,
 }
 
 impl Source {
@@ -78,9 +86,14 @@ impl Source {
         self.provider.name()
     }
 
-    /// Returns the failure of the last call; `None` if it succeeded or there was none.
-    pub fn last_failure(&self) -> Option<String> {
-        self.state().last_failure.clone()
+    /// Returns the failure of the last call, as long as it counts as an outage; `None` if it succeeded or there was none.
+    pub fn recent_failure(&self) -> Option<String> {
+        let now = self.clock.now();
+        self.state()
+            .last_failure
+            .clone()
+            .filter(|(at, _)| (*at..*at + OUTAGE).contains(&now))
+            .map(|(_, failure)| failure)
     }
 
     /// Returns the provider's answer: a cached one of the same organization, that of a call under way, or that of a new call.
@@ -100,8 +113,9 @@ impl Source {
                 call
             }
             None => {
-                if let Some((until, error)) = &self.state().paused
-                    && now < *until
+                if let Some(Pause { since, until, error }) = &self.state().paused
+                    // After the clock was set back, a pause in the future counts as past.
+                    && (*since..*until).contains(&now)
                 {
                     self.count("paused");
                     return Err(error.clone());
@@ -147,7 +161,7 @@ impl Source {
     fn note(&self, failure: Option<&ProviderError>) {
         let now = self.clock.now();
         let mut state = self.state();
-        state.last_failure = failure.map(ToString::to_string);
+        state.last_failure = failure.map(|error| (now, error.to_string()));
         let Some(error) = failure else {
             state.paused = None;
             return;
@@ -160,8 +174,8 @@ impl Source {
             | ProviderError::Status(_)
             | ProviderError::InvalidResponse(_) => Duration::ZERO,
         };
-        state.paused = Some((now + pause, error.clone()));
-        if state.logged_at.is_none_or(|at| now >= at + LOG_INTERVAL) {
+        state.paused = Some(Pause { since: now, until: now + pause, error: error.clone() });
+        if state.logged_at.is_none_or(|at| !(at..at + LOG_INTERVAL).contains(&now)) {
             state.logged_at = Some(now);
             let error = error as &dyn std::error::Error;
             tracing::warn!(provider = self.name(), error, "a web search provider failed");

@@ -46,6 +46,12 @@ struct Line {
     line: Option<String>,
 }
 
+#[derive(QueryableByName)]
+struct PlanStep {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
 impl Database {
     pub fn open(place: Place) -> Self {
         Self { store: Docstore::open(&place.location(), 8).unwrap(), place }
@@ -76,6 +82,21 @@ impl Database {
                     _ => None,
                 });
                 rows.collect()
+            }
+        }
+    }
+
+    /// Returns the plan of a query.
+    pub async fn plan(&self, sql: &str) -> String {
+        match &self.place {
+            Place::Sqlite(path) => {
+                let explain = diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}"));
+                let steps: Vec<PlanStep> = explain.load(&mut open_sqlite(path)).unwrap();
+                steps.into_iter().map(|step| step.detail + "\n").collect()
+            }
+            Place::Postgres(_) => {
+                let steps = self.lines(&format!("EXPLAIN {sql}")).await;
+                steps.into_iter().flatten().map(|step| step + "\n").collect()
             }
         }
     }

@@ -1,0 +1,1 @@
+DROP INDEX listed_web_pages;
