@@ -329,7 +329,7 @@ pub struct Add {
     /// Files, folders (recursive, without hidden entries) and patterns such as 'notes/**/*.md'
     #[arg(required = true)]
     pub paths: Vec<String>,
-    /// Stored names of files in folders: the file name, or the path joined with `__`
+    /// Stored names of files: the file name, or the path joined with `__`
     #[arg(long, value_enum, default_value_t = Names::File)]
     pub names: Names,
     /// Label of the files, which searches can filter by; repeatable [default: unchanged]

@@ -80,7 +80,7 @@ pub struct CitationResult {
     pub latest: CitationCheck,
 }
 
-/// Comparison of a quote with a capture, byte for byte.
+/// Comparison of a quote with a capture, byte for byte except for the backslashes of markdown escapes.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct CitationCheck {
     /// Outcome of the comparison.

@@ -32,7 +32,12 @@ pub struct SearchRequest {
     #[serde(default, deserialize_with = "object", skip_serializing_if = "is_default")]
     pub freshness_policy: FreshnessPolicy,
     /// Maximum number of results.
-    #[serde(default = "default_max_results", deserialize_with = "integer")]
+    #[serde(
+        default = "default_max_results",
+        deserialize_with = "integer",
+        skip_serializing_if = "is_default_max_results"
+    )]
+    #[schemars(extend("default" = DEFAULT_MAX_RESULTS))]
     #[validate(range(min = 1, max = 50))]
     pub max_results: i64,
     /// Level of detail and size of the response.
@@ -91,6 +96,10 @@ pub const DEFAULT_MAX_RESULTS: i64 = 10;
 
 fn default_max_results() -> i64 {
     DEFAULT_MAX_RESULTS
+}
+
+fn is_default_max_results(max_results: &i64) -> bool {
+    *max_results == DEFAULT_MAX_RESULTS
 }
 
 /// Filters on results.

@@ -30,6 +30,7 @@ impl Service for OpenWebUi {
 /// A request of the external search engine.
 #[derive(Debug, Deserialize)]
 pub struct SearchRequest {
+    #[serde(default)]
     query: String,
     count: Option<usize>,
 }
@@ -59,6 +60,7 @@ impl ForeignSearch for SearchRequest {
 /// A request of the external web loader.
 #[derive(Debug, Deserialize)]
 pub struct LoadRequest {
+    #[serde(default)]
     urls: OneOrMany,
 }
 

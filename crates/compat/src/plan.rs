@@ -6,7 +6,7 @@ use uuid::Uuid;
 const MAX_RESULTS: usize = 50;
 
 /// A search of the API, and what the API has no field for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchPlan {
     pub request: SearchRequest,
     /// Results before the requested page.
@@ -41,15 +41,15 @@ impl SearchPlan {
         self.request.freshness_policy.freshness = Some(window);
     }
 
-    /// Returns the search. It covers the web and the files of the organization; with required domains only the web, because
-    /// files have no domain.
-    pub fn search(&self, organization_id: Uuid) -> SearchRequest {
+    /// Returns the search. It covers the web and the files of `workspace`, the organization; with required domains only the
+    /// web, because files have no domain. `workspace` is `None` if the server has no index of files.
+    pub fn search(&self, workspace: Option<Uuid>) -> SearchRequest {
         let mut request = self.request.clone();
         let wanted = self.skip.saturating_add(self.take);
         request.max_results = i64::try_from(wanted.min(MAX_RESULTS)).unwrap_or(1);
-        if !request.source_policy.require_domain_match {
+        if let Some(workspace) = workspace.filter(|_| !request.source_policy.require_domain_match) {
             request.scope.indexes = Some(vec![SearchIndex::Web, SearchIndex::Workspace]);
-            request.scope.workspace_id = Some(organization_id.to_string());
+            request.scope.workspace_id = Some(workspace.to_string());
         }
         request
     }
@@ -71,14 +71,22 @@ fn bare(domain: &str) -> String {
 mod tests {
     use super::*;
 
+    const WORKSPACE: Option<Uuid> = Some(Uuid::nil());
+
+    #[test]
+    fn without_an_index_of_files_the_web_is_searched() {
+        let search = SearchPlan::new("x", 5).search(None);
+        assert_eq!((search.scope.indexes, search.scope.workspace_id), (None, None));
+    }
+
     #[test]
     fn required_domains_leave_out_files() {
         let mut plan = SearchPlan::new("x", 5);
-        let search = plan.search(Uuid::nil());
+        let search = plan.search(WORKSPACE);
         assert_eq!(search.scope.indexes, Some(vec![SearchIndex::Web, SearchIndex::Workspace]));
         assert_eq!((search.max_results, search.scope.workspace_id), (5, Some(Uuid::nil().to_string())));
         plan.require_domains(&["https://Example.com/".to_owned(), "a.example/docs".to_owned()]);
-        let search = plan.search(Uuid::nil());
+        let search = plan.search(WORKSPACE);
         assert_eq!((search.scope.indexes, search.scope.workspace_id), (None, None));
         assert_eq!(search.source_policy.include_domains, ["Example.com", "a.example/docs"]);
         assert!(search.source_policy.require_domain_match);
@@ -86,13 +94,13 @@ mod tests {
 
     #[test]
     fn limits_are_kept() {
-        assert_eq!(SearchPlan::new("x", 0).search(Uuid::nil()).max_results, 1);
-        assert_eq!(SearchPlan::new("x", 1_000).search(Uuid::nil()).max_results, 50);
+        assert_eq!(SearchPlan::new("x", 0).search(WORKSPACE).max_results, 1);
+        assert_eq!(SearchPlan::new("x", 1_000).search(WORKSPACE).max_results, 50);
         let plan = SearchPlan { skip: usize::MAX, ..SearchPlan::new("x", 10) };
-        assert_eq!(plan.search(Uuid::nil()).max_results, 50);
+        assert_eq!(plan.search(WORKSPACE).max_results, 50);
         let mut plan = SearchPlan::new("x", 3);
         plan.published_before(OffsetDateTime::UNIX_EPOCH);
-        let search = plan.search(Uuid::nil());
+        let search = plan.search(WORKSPACE);
         assert_eq!(search.freshness_policy.published_before.as_deref(), Some("1970-01-01T00:00:00Z"));
         assert_eq!(search.max_results, 3);
     }

@@ -47,14 +47,19 @@ impl Refused {
     }
 }
 
-/// Parses a request body. Ignores unknown fields, and refuses the first of `unsupported` that asks for something.
+/// Maximum ages, of which zero is a demand: the page is read again.
+const AGES: [&str; 2] = ["maxAge", "maxAgeHours"];
+
+/// Parses a request body. Ignores unknown fields and values that ask for nothing, and refuses the first of `unsupported` that asks
+/// for something.
 ///
 /// # Errors
 /// Returns a refusal for malformed JSON, a value of a wrong type, and an unsupported field.
 pub fn parse<T: DeserializeOwned>(body: &[u8], unsupported: &[Refused]) -> Result<T, Refusal> {
     let body: Map<String, Value> = serde_json::from_slice(body)
         .map_err(|error| Refusal::new("body", format!("the request body must be a JSON object: {error}")))?;
-    let body = Value::Object(body);
+    let mut body = Value::Object(body);
+    drop_nothings(&mut body);
     unsupported.iter().try_for_each(|refused| refused.check(&body))?;
     serde_path_to_error::deserialize(body).map_err(|error| {
         let path = error.path().to_string();
@@ -66,16 +71,36 @@ fn find<'a>(body: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(body, |value, name| value.get(name))
 }
 
-/// Returns false for values that ask for nothing, which some clients send for every field that they know.
-fn demands(value: &Value) -> bool {
+/// Removes values that ask for nothing, at every depth. Some clients send them for every field that they know, of whatever type.
+fn drop_nothings(value: &mut Value) {
     match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => fields.values().any(demands),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(drop_nothings);
+            fields.retain(|name, value| !is_nothing(value) || (value.is_number() && AGES.contains(&name.as_str())));
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(drop_nothings);
+            items.retain(|item| !is_nothing(item));
+        }
+        _ => {}
     }
+}
+
+/// Returns true for a value that asks for nothing. An empty object does not count: it may switch something on, with its defaults.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(_) => false,
+    }
+}
+
+/// Returns true if a value of an unsupported field asks for something. Those that do not are dropped, except for objects.
+fn demands(value: &Value) -> bool {
+    value.as_object().is_none_or(|fields| fields.values().any(demands))
 }
 
 /// A switch that may carry options: `true`, `false` or an object.
@@ -103,6 +128,12 @@ impl<T: Clone + Default> Switch<T> {
 pub(crate) enum OneOrMany {
     One(String),
     Many(Vec<String>),
+}
+
+impl Default for OneOrMany {
+    fn default() -> Self {
+        OneOrMany::Many(Vec::new())
+    }
 }
 
 impl OneOrMany {
@@ -141,7 +172,7 @@ mod tests {
         let body = json!({"query": "x", "limit": null, "new": [1], "answer": false, "contents": {"summary": {}}});
         let asked = parsed(&body).unwrap();
         assert_eq!((asked.query.as_str(), asked.limit), ("x", None));
-        for nothing in [json!(null), json!(0), json!(""), json!([]), json!({"a": null})] {
+        for nothing in [json!(null), json!(0), json!(""), json!([]), json!([" ", null]), json!({"a": null})] {
             assert!(parsed(&json!({"query": "x", "answer": nothing})).is_ok());
         }
     }

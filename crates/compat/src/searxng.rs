@@ -44,7 +44,7 @@ pub struct SearchRequest {
 impl SearchRequest {
     fn page(&self) -> Result<usize, Refusal> {
         match self.pageno.as_deref() {
-            None | Some("") => Ok(1),
+            None => Ok(1),
             Some(text) => {
                 let page = text.parse().ok().filter(|page| *page > 0);
                 page.ok_or_else(|| Refusal::new("pageno", "pageno must be a positive number"))
@@ -54,7 +54,7 @@ impl SearchRequest {
 
     fn window(&self) -> Result<Option<Freshness>, Refusal> {
         match self.time_range.as_deref() {
-            None | Some("") => Ok(None),
+            None => Ok(None),
             Some("day") => Ok(Some(Freshness::Pd)),
             Some("week") => Ok(Some(Freshness::Pw)),
             Some("month") => Ok(Some(Freshness::Pm)),

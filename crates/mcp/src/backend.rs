@@ -66,6 +66,11 @@ impl Failure {
         Self { status: code.status(), error }
     }
 
+    /// Returns true for this error. Some errors share a code, and differ in their status.
+    pub fn is(&self, code: ErrorCode) -> bool {
+        self.error.code == code.as_str() && self.status == code.status()
+    }
+
     /// An invalid value. `field` is its dotted path.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(ErrorCode::ValidationError, message).with("field", field.into())

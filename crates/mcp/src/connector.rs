@@ -1,7 +1,10 @@
 //! `search` and `fetch` as connectors of ChatGPT expect them (OpenAI, "Building MCP servers for ChatGPT"): one text item
 //! with the result as JSON, and the same result as structured content.
 
-use api_types::{ContentRequest, DocumentRequest, SearchIndex, SearchRequest, Section, Verbosity};
+use api_types::{
+    ContentRequest, DocumentRequest, ErrorCode, SearchIndex, SearchRequest, SearchResponse, SearchScope, Section,
+    Verbosity,
+};
 use openapi::{Input, operations};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -54,13 +57,25 @@ pub(crate) async fn search<B: Backend>(arguments: Value, backend: &B) -> Result<
         request.scope.workspace_id = Some(workspace.to_string());
     }
     arguments::check(&request)?;
-    let response = backend.call(Input::<operations::Search>::of_body(request)).await?;
+    let response = search_all(request, backend).await?;
     let hit = |result: api_types::SearchResult| Hit {
         id: result.doc_id.to_string(),
         title: result.title.unwrap_or_else(|| result.canonical_url.clone()),
         url: result.canonical_url,
     };
     whole(&Results { results: response.results.unwrap_or_default().into_iter().map(hit).collect() })
+}
+
+/// Searches as `request` says, or the web alone on a server without an index: its search providers know no files.
+async fn search_all<B: Backend>(request: SearchRequest, backend: &B) -> Result<SearchResponse, Failure> {
+    let web = SearchRequest { scope: SearchScope::default(), ..request.clone() };
+    let is_web = request == web;
+    match backend.call(Input::<operations::Search>::of_body(request)).await {
+        Err(failure) if failure.is(ErrorCode::RetrievalNotConfigured) && !is_web => {
+            backend.call(Input::<operations::Search>::of_body(web)).await
+        }
+        answered => answered,
+    }
 }
 
 pub(crate) async fn fetch<B: Backend>(arguments: Value, backend: &B) -> Result<Answer, Failure> {

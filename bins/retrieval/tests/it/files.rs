@@ -115,6 +115,36 @@ fn name_collisions_are_rejected_before_the_upload() {
 }
 
 #[test]
+fn names_by_path_tell_folders_apart() {
+    let (home, server) = (home(&["a/plan.md", "b/plan.md", "c__plan.md", "c/plan.md"]), service(NOTHING, "completed"));
+    let add = |paths: &[&str]| {
+        let arguments = [&["files", "add", "--names", "path", "--no-run", "--json"][..], paths].concat();
+        let events = home.run_at(&server, &arguments).json();
+        events.iter().map(|event| event["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let apart = ["notes__a__plan.md", "notes__b__plan.md"];
+    assert_eq!(add(&["notes/a", "notes/b"]), apart);
+    assert_eq!(add(&["notes/a/plan.md", "./notes/b/plan.md"]), apart);
+    assert_eq!(add(&["notes/../notes/a", "notes/b/*.md"]), apart);
+    assert_eq!(add(&["notes/a"]), ["plan.md"]);
+
+    let done = home.run_at(&server, &["files", "add", "notes", "--names", "path"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("c__plan.md") && !done.stderr.contains("use --names"), "{done:#?}");
+}
+
+#[test]
+fn labels_that_the_service_refuses_are_refused_before_the_upload() {
+    let (home, server) = (home(&["a.md"]), service(NOTHING, "completed"));
+    let done = home.run_at(&server, &["files", "add", "notes", "--label", "finance", "--label", " "]);
+    assert_eq!(done.code, Some(2));
+    assert!(
+        done.stderr.contains("label ` ` must have 1 to 64 characters") && server.requests().is_empty(),
+        "{done:#?}"
+    );
+}
+
+#[test]
 fn rejected_file_does_not_stop_others() {
     let (home, server) = (home(&["bad.md", "good.md"]), service(NOTHING, "completed"));
     let done = home.run_at(&server, &["files", "add", "notes"]);

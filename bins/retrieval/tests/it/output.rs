@@ -175,7 +175,7 @@ fn limits_of_a_search_are_requested() {
     let arguments: Vec<&str> = ["search", "tides"].into_iter().chain(options.split(' ')).collect();
     let done = Home::new().run_at(&server, &arguments);
     assert!(done.code == Some(0) && done.stderr.contains("degraded"), "{done:#?}");
-    let expected = json!({ "query": "tides", "max_results": 10, "timeout_ms": 250,
+    let expected = json!({ "query": "tides", "timeout_ms": 250,
         "freshness_policy": { "published_before": "2026-01-05" },
         "response": { "max_passages_per_result": 1, "max_chars_per_result": 900 } });
     assert_eq!(server.requests()[0].json(), expected);

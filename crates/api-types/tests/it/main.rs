@@ -284,6 +284,25 @@ fn schemas_state_what_the_types_enforce() {
 }
 
 #[test]
+fn requests_are_written_without_defaults() {
+    let written = |body: Value| {
+        let request: SearchRequest = serde_json::from_value(body).unwrap();
+        serde_json::to_value(request).unwrap()
+    };
+    for body in [
+        json!({}),
+        json!({"max_results": 10, "filters": {"exact_match": false, "labels": []}, "scope": {}, "freshness_policy": {}}),
+        json!({"response": {"verbosity": "standard", "max_passages_per_result": 3, "budget": {"on_exceed": "shed"}}}),
+        json!({"source_policy": {"include_domains": [], "require_domain_match": false}}),
+    ] {
+        let mut body = body;
+        body["query"] = "x".into();
+        assert_eq!(written(body.clone()), json!({"query": "x"}), "{body}");
+    }
+    assert_eq!(written(json!({"query": "x", "max_results": 11})), json!({"query": "x", "max_results": 11}));
+}
+
+#[test]
 fn every_schema_is_found_by_its_name_and_described() {
     for name in schemas::names() {
         let schema = serde_json::to_value(schemas::json_schema(name).unwrap()).unwrap();

@@ -26,7 +26,7 @@ impl ContentsRequest {
     /// Returns the requested contents: the text if nothing is named.
     fn contents(&self) -> Contents {
         let mut contents = self.contents.clone();
-        if contents.text.is_none() && contents.highlights().is_none() {
+        if contents.text().is_none() && contents.highlights().is_none() {
             contents.text = Some(Switch::Flag(true));
         }
         contents

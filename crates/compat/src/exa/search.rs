@@ -19,6 +19,7 @@ const MAX_HIGHLIGHTS: usize = 10;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchRequest {
+    #[serde(default)]
     query: String,
     num_results: Option<usize>,
     include_domains: Option<Vec<String>>,

@@ -9,6 +9,7 @@ use crate::{Answered, FailureKind, ForeignRead, ForeignRequest, Moment, ReadOutc
 /// The body of `POST /v2/scrape`.
 #[derive(Debug, Deserialize)]
 pub struct ScrapeRequest {
+    #[serde(default)]
     url: String,
     #[serde(flatten)]
     options: ScrapeOptions,

@@ -13,6 +13,7 @@ use crate::{ForeignRequest, ForeignSearch, Hit, Moment, Refusal, Refused, Search
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchRequest {
+    #[serde(default)]
     query: String,
     limit: Option<usize>,
     sources: Option<Vec<Source>>,
@@ -84,7 +85,7 @@ impl ForeignSearch for SearchRequest {
         }
         plan.require_domains(self.include_domains.as_deref().unwrap_or_default());
         plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
-        if let Some(tbs) = self.tbs.as_deref().filter(|tbs| !tbs.trim().is_empty()) {
+        if let Some(tbs) = &self.tbs {
             let window = tbs::parse(tbs, now)?;
             plan.request.freshness_policy.published_after = window.after.map(api_types::timestamp::rfc3339);
             if let Some(before) = window.before {

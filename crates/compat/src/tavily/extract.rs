@@ -13,6 +13,7 @@ const MAX_CHUNKS: usize = 5;
 /// The body of `POST /extract`.
 #[derive(Debug, Deserialize)]
 pub struct ExtractRequest {
+    #[serde(default)]
     urls: OneOrMany,
     format: Option<String>,
     query: Option<String>,
@@ -25,10 +26,6 @@ pub struct ExtractRequest {
 impl ExtractRequest {
     fn urls(&self) -> Vec<String> {
         self.urls.clone().into_vec()
-    }
-
-    fn query(&self) -> Option<&str> {
-        self.query.as_deref().filter(|query| !query.trim().is_empty())
     }
 
     fn format(&self) -> Result<ContentFormat, Refusal> {
@@ -45,7 +42,7 @@ impl ExtractRequest {
 
     fn raw_content(&self, outcome: &ReadOutcome) -> Result<String, document::Failure> {
         let text = document::text(outcome)?;
-        if self.query().is_none() {
+        if self.query.is_none() {
             return Ok(text.to_owned());
         }
         let most = self.chunks_per_source.unwrap_or(3).clamp(1, MAX_CHUNKS);
@@ -63,7 +60,7 @@ impl ForeignRead for ExtractRequest {
         check_count("urls", &urls)?;
         let freshness = Freshness { timeout_ms: self.timeout_ms(), ..Freshness::default() };
         let read = |url: &String| {
-            let read = match self.query() {
+            let read = match self.query.as_deref() {
                 Some(query) => document::passages(url, Some(query)),
                 None => document::whole(url, format, None),
             };

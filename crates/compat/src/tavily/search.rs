@@ -14,6 +14,7 @@ const MAX_CHUNKS: usize = 3;
 /// The body of `POST /search`.
 #[derive(Debug, Deserialize)]
 pub struct SearchRequest {
+    #[serde(default)]
     query: String,
     topic: Option<String>,
     search_depth: Option<String>,
@@ -65,7 +66,7 @@ impl SearchRequest {
 
     fn window(&self) -> Result<Option<Freshness>, Refusal> {
         match self.time_range.as_deref() {
-            None | Some("") => Ok(None),
+            None => Ok(None),
             Some("day" | "d") => Ok(Some(Freshness::Pd)),
             Some("week" | "w") => Ok(Some(Freshness::Pw)),
             Some("month" | "m") => Ok(Some(Freshness::Pm)),
@@ -122,10 +123,10 @@ impl ForeignSearch for SearchRequest {
             let start = now.checked_sub(Duration::seconds(days.saturating_mul(86_400)));
             plan.request.freshness_policy.published_after = start.map(api_types::timestamp::rfc3339);
         }
-        if let Some(start) = self.start_date.as_deref().filter(|date| !date.is_empty()) {
+        if let Some(start) = &self.start_date {
             plan.request.freshness_policy.published_after = Some(dates::parse("start_date", start)?.start());
         }
-        if let Some(end) = self.end_date.as_deref().filter(|date| !date.is_empty()) {
+        if let Some(end) = &self.end_date {
             plan.published_before(dates::parse("end_date", end)?.end());
         }
         if let Some(phrase) = self.phrase()? {

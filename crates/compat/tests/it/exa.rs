@@ -120,3 +120,11 @@ fn demands_on_the_age_of_contents_are_mapped() {
     let mapped = search::<SearchRequest>(json!({"query": "q", "contents": contents}));
     assert_eq!(mapped.response.max_passages_per_result, 7);
 }
+
+#[test]
+fn a_time_past_the_last_one_is_the_last_one() {
+    let body = json!({"query": "q", "startPublishedDate": "9999-12-31T23:59:59-05:00", "endPublishedDate": "9999-12-31T23:59:59-05:00"});
+    let policy = search::<SearchRequest>(body).freshness_policy;
+    let last = Some("9999-12-31T23:59:59.999Z");
+    assert_eq!((policy.published_after.as_deref(), policy.published_before.as_deref()), (last, last));
+}

@@ -25,7 +25,7 @@ pub fn plan<T: ForeignSearch>(body: Value) -> Result<SearchPlan, Refusal> {
 /// The search of a request that is not refused.
 #[track_caller]
 pub fn search<T: ForeignSearch>(body: Value) -> SearchRequest {
-    plan::<T>(body).unwrap().search(Uuid::nil())
+    plan::<T>(body).unwrap().search(Some(Uuid::nil()))
 }
 
 /// The field of a refused search.

@@ -3,6 +3,7 @@
 mod exa;
 mod firecrawl;
 mod fixtures;
+mod nothings;
 mod openwebui;
 mod searxng;
 mod services;

@@ -41,7 +41,8 @@ async fn answer<T: ForeignPath + ForeignSearch>(
     if asked.reads_documents() {
         admission::require(&context.viewer, Some(Scope::DocumentRead))?;
     }
-    let search = plan.search(context.viewer.organization_id.0);
+    let workspace = context.state.app.has_index().then_some(context.viewer.organization_id.0);
+    let search = plan.search(workspace);
     if let Some(violation) = first_violation(&search) {
         return Err(Failure::invalid(violation.field, violation.message));
     }

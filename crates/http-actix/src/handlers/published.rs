@@ -99,8 +99,11 @@ pub(crate) async fn docs(request: HttpRequest, state: web::Data<State>) -> HttpR
 
 /// Returns true if searches of the web can find nothing. The page does not wait for a slow database.
 async fn is_web_empty(state: &State) -> bool {
+    if state.app.has_web_providers() {
+        return false;
+    }
     match tokio::time::timeout(NOTICE_TIMEOUT, state.app.web_state()).await {
-        Ok(Ok(web)) => web.index_is_empty && !web.has_providers,
+        Ok(Ok(web)) => web.index_is_empty,
         Ok(Err(_)) | Err(_) => false,
     }
 }

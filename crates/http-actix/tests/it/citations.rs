@@ -120,13 +120,13 @@ async fn recorded_search_is_explained_to_its_organization() {
     let api = Api::new().await;
     api.world.import_one(page(URL, "The tide rises at six.")).await;
     let request =
-        json!({"query": "tide", "client_model": "secret-model", "filters": {"exact_match": true}, "max_results": 3});
+        json!({"query": "tide", "client_model": "secret-model", "filters": {"exact_match": true}, "max_results": 10});
     let found = api.search(request).await.json();
     let path = format!("/v1/searches/{}", found["search_id"].as_str().unwrap());
     let record = api.get(&path).await;
     assert_eq!(record.status, 200);
     let record = record.json();
-    assert_eq!(record["request"], json!({"query": "tide", "filters": {"exact_match": true}, "max_results": 3}));
+    assert_eq!(record["request"], json!({"query": "tide", "filters": {"exact_match": true}}), "without defaults");
     assert_eq!((&record["session_id"], &record["search_id"]), (&found["session_id"], &found["search_id"]));
     assert_eq!(record["ranking"], found["ranking"]);
     assert!(record["index_generations"]["web"].is_string() && record["index_generations"]["workspace"].is_null());

@@ -40,6 +40,13 @@ async fn keys_are_created_listed_and_revoked() {
 }
 
 #[actix_web::test]
+async fn an_expiry_past_the_last_time_is_the_last_time() {
+    let api = Api::new().await;
+    let created = api.post("/v1/keys", &json!({"name": "a", "expires_at": "9999-12-31T23:59:59-05:00"})).await.json();
+    assert_eq!((&created["expires_at"], &created["status"]), (&json!("9999-12-31T23:59:59.999Z"), &json!("active")));
+}
+
+#[actix_web::test]
 async fn invalid_keys_are_refused_by_field() {
     let api = Api::new().await;
     for (request, field) in [

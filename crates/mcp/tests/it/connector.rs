@@ -1,5 +1,5 @@
-use api_types::{SearchIndex, Verbosity};
-use mcp::Profile;
+use api_types::{ErrorCode, SearchIndex, Verbosity};
+use mcp::{Failure, Profile};
 use serde_json::{Value, json};
 
 use crate::fake::{DOC, Fake, ORGANIZATION, call_in, document, text, tools};
@@ -32,6 +32,23 @@ async fn search_covers_web_and_workspace() {
     assert_eq!(request.response.verbosity, Verbosity::IdsOnly);
     assert_eq!(request.scope.indexes, Some(vec![SearchIndex::Web, SearchIndex::Workspace]));
     assert_eq!(request.scope.workspace_id, Some(ORGANIZATION.to_string()));
+}
+
+#[tokio::test]
+async fn without_an_index_of_files_the_web_is_searched() {
+    let fake = Fake { index: false, ..Fake::default() };
+    let found = call(&fake, "search", json!({"query": "tides"})).await;
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(2));
+    let scope = fake.searches.borrow()[0].scope.clone();
+    assert_eq!((scope.indexes, scope.workspace_id), (None, None));
+
+    // Without providers the web is not searched either; a provider that fails is not asked again.
+    for (code, searches) in [(ErrorCode::RetrievalNotConfigured, 2), (ErrorCode::ProviderUnavailable, 1)] {
+        let fake = Fake { failure: Some(Failure::new(code, "no results")), ..Fake::default() };
+        let refused = call_in(Profile::Connector, &fake, "search", json!({"query": "tides"})).await;
+        assert!(refused["isError"] == true && text(&refused).contains("no results"), "{refused}");
+        assert_eq!(fake.searches.borrow().len(), searches, "{code:?}");
+    }
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@ use std::cell::RefCell;
 use api_types::{
     Access, Content, ContentFormat, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResponse, ErrorCode,
     FeedbackRequest, FeedbackResponse, FileEntry, FileListResponse, FileStatus, Passage, RateLimit, ResearchRequest,
-    ResearchResponse, ResultMetadata, RunState, SearchRequest, SearchResponse, SearchResult, Selection, Usage,
-    Verbosity, Warning,
+    ResearchResponse, ResultMetadata, RunState, SearchIndex, SearchRequest, SearchResponse, SearchResult, Selection,
+    Usage, Verbosity, Warning,
 };
 use jsonschema::Validator;
 use mcp::{Backend, Call, Failure, Message, Profile, Server, Toolset, Upload, Uploaded};
@@ -33,6 +33,8 @@ pub struct Fake {
     pub files: usize,
     pub research: ResearchResponse,
     pub failure: Option<Failure>,
+    /// False: searches of the workspace are refused.
+    pub index: bool,
     pub begun: RefCell<Vec<&'static str>>,
     pub searches: RefCell<Vec<SearchRequest>>,
     pub reads: RefCell<Vec<DocumentRequest>>,
@@ -57,6 +59,7 @@ impl Default for Fake {
             files: 2,
             research: research("queued"),
             failure: None,
+            index: true,
             begun: RefCell::default(),
             searches: RefCell::default(),
             reads: RefCell::default(),
@@ -102,6 +105,10 @@ impl Backend for Fake {
 impl Call<Search> for Fake {
     async fn call(&self, input: Input<Search>) -> Result<SearchResponse, Failure> {
         let request = input.body;
+        let of_files = request.scope.indexes.as_ref().is_some_and(|indexes| indexes.contains(&SearchIndex::Workspace));
+        if of_files && !self.index {
+            return Err(Failure::new(ErrorCode::RetrievalNotConfigured, "no index"));
+        }
         let shows_passages = request.response.verbosity == Verbosity::Standard;
         self.searches.borrow_mut().push(request);
         let passages = self.passages.iter().zip(0..).map(|(text, ordinal)| passage(ordinal, text)).collect();

@@ -94,7 +94,7 @@ pub(crate) fn record() -> Example {
             "search_id": SEARCH_ID,
             "session_id": SESSION_ID,
             "created_at": "2026-06-15T12:00:00Z",
-            "request": {"query": "how do heat pumps work in winter", "max_results": 10},
+            "request": {"query": "how do heat pumps work in winter"},
             "ranking": {"ranker_version": "bge-reranker-v2-m3", "score_scope": "response"},
             "index_generations": {"web": "6c1e7b2a-93d4-4f58-8a0b-5d2e9f4c7a31"},
             "results": [{

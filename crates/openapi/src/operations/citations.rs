@@ -24,11 +24,11 @@ impl Operation for VerifyCitations {
 Compares up to 50 quotes, byte for byte, with the captures that they cite and with the latest captures of their documents. Nothing \
 is fetched.
 
-Quotes are those of passages and of markdown content; content in the format `text` has other characters. A `changed` quote comes \
-with the nearest text and the difference: starting with the last, put each `added` in the place of `removed` at `char_start` of \
-the quote to get `text`. A capture that was replaced is kept for a time if it was shown or cited, by default 30 days. A deleted \
-document is `gone` at once, and so is a document that is unknown or not granted. In documents of more than 1 MB the \
-parts that have the words of the quote are compared.";
+Quotes are those of passages and of markdown content, and may leave out the backslashes of escapes; content in the format `text` \
+has other characters. A `changed` quote comes with the nearest text and the difference: starting with the last, put each `added` \
+in the place of `removed` at `char_start` of the quote to get `text`. A capture that was replaced is kept for a time if it was \
+shown or cited, by default 30 days. A deleted document is `gone` at once, and so is a document that is unknown or not granted. \
+In documents of more than 1 MB the parts that have the words of the quote are compared.";
     const LABEL: &'static str = "Verify citations";
     const SUCCESS: &'static str = "The result of each comparison.";
     const INVALID: InvalidRequest = InvalidRequest {

@@ -20,7 +20,7 @@ async fn requests_omit_unset_fields() {
     client.submit_feedback(&FeedbackRequest::new(EventType::StaleResult)).await.unwrap_err();
 
     let requests = server.requests();
-    assert_eq!(requests[0].json(), json!({ "query": "tides", "max_results": 10 }));
+    assert_eq!(requests[0].json(), json!({ "query": "tides" }));
     assert_eq!(requests[1].json(), json!({ "canonical_url": "https://a.example/" }));
     assert_eq!(requests[2].json(), json!({ "event_type": "stale_result" }));
     for request in requests {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::plan::{reject_collisions, split_changed};
 use super::select::{Selected, Selection, select};
-use super::{all_read, report_unread};
+use super::{all_read, labels, report_unread};
 use crate::cli::Add;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -22,6 +22,7 @@ const QUOTA_USED_UP: u16 = 507;
 
 pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(), Failure> {
     let terminal = &context.terminal;
+    let labels = labels::normalize(&arguments.labels)?;
     let Selection { files, skipped, .. } = select(&arguments.paths, arguments.names)?;
     for skipped in &skipped {
         report_file(terminal, "skipped", &skipped.path, &skipped.reason)?;
@@ -29,8 +30,7 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if files.is_empty() {
         return Err(Failure::Usage("no files to upload: give files of a supported type".to_owned()));
     }
-    reject_collisions(&files)?;
-    let labels = (!arguments.labels.is_empty()).then_some(arguments.labels);
+    reject_collisions(&files, arguments.names)?;
     let stored = if arguments.force { Vec::new() } else { client.list_files().await?.body.files };
     let (files, unchanged) =
         if arguments.force { (files, vec![]) } else { split_changed(files, &stored, labels.as_deref()) };

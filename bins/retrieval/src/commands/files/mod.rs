@@ -1,6 +1,7 @@
 //! `retrieval files`.
 
 mod add;
+mod labels;
 mod names;
 mod plan;
 mod select;

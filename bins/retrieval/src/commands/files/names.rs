@@ -2,19 +2,33 @@
 
 use std::path::{Component, Path};
 
+use crate::cli::Names;
+
 /// Separator of path components in a name.
 const SEPARATOR: &str = "__";
 
-/// Returns the file name; `None` if it is not Unicode.
-pub fn of_file(path: &Path) -> Option<String> {
-    path.file_name()?.to_str().map(str::to_owned)
+/// Returns the name of the file at a path; `None` if it is not Unicode.
+pub fn of(path: &Path, names: Names) -> Option<String> {
+    match names {
+        Names::File => path.file_name()?.to_str().map(str::to_owned),
+        Names::Path => of_path(path),
+    }
 }
 
-/// Returns the joined components of a relative path; `None` if it is not Unicode.
-pub fn of_path(relative: &Path) -> Option<String> {
-    let parts = relative.components().filter(|part| matches!(part, Component::Normal(_)));
-    let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-    parts.map(|parts| parts.join(SEPARATOR))
+/// Returns the joined components of a path. `..` takes the component before it away, and is left out at the beginning, as are
+/// `.` and the root.
+fn of_path(path: &Path) -> Option<String> {
+    let mut parts = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::ParentDir => {
+                parts.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    Some(parts.join(SEPARATOR))
 }
 
 #[cfg(test)]
@@ -23,7 +37,18 @@ mod tests {
 
     #[test]
     fn paths_become_flat_names() {
-        assert_eq!(of_file(Path::new("notes/2026/plan.md")).as_deref(), Some("plan.md"));
-        assert_eq!(of_path(Path::new("./2026/plan.md")).as_deref(), Some("2026__plan.md"));
+        assert_eq!(of(Path::new("notes/2026/plan.md"), Names::File).as_deref(), Some("plan.md"));
+        for (path, name) in [
+            ("plan.md", "plan.md"),
+            ("./2026/plan.md", "2026__plan.md"),
+            ("a//b/./plan.md", "a__b__plan.md"),
+            ("../a/plan.md", "a__plan.md"),
+            ("../../plan.md", "plan.md"),
+            ("a/../b/plan.md", "b__plan.md"),
+            ("/home/a/plan.md", "home__a__plan.md"),
+            ("/../plan.md", "plan.md"),
+        ] {
+            assert_eq!(of(Path::new(path), Names::Path).as_deref(), Some(name), "{path}");
+        }
     }
 }

@@ -38,7 +38,8 @@ pub struct Selection {
     seen: HashSet<PathBuf>,
 }
 
-/// Resolves files, folders and patterns. A file that matches several arguments is selected once.
+/// Resolves files, folders and patterns. A file that matches several arguments is selected once. Names by path begin at the only
+/// argument if that is a folder, and otherwise contain the paths as given, which tell folders apart.
 ///
 /// # Errors
 /// Returns an error for a missing path, an invalid pattern, or a pattern without matches.
@@ -46,7 +47,12 @@ pub fn select(arguments: &[String], names: Names) -> Result<Selection, Failure> 
     let mut selection = Selection::default();
     for argument in arguments {
         match fs::metadata(argument) {
-            Ok(metadata) => selection.add(Path::new(argument), &metadata, names),
+            Ok(metadata) if metadata.is_dir() => {
+                let folder = Path::new(argument);
+                let root = if arguments.len() == 1 { folder } else { Path::new("") };
+                selection.folder(folder, root, names);
+            }
+            Ok(metadata) => selection.file(Path::new(argument), Path::new(""), &metadata, names),
             // A file whose name contains pattern characters was found above.
             Err(error) if error.kind() == io::ErrorKind::NotFound && argument.contains(['*', '?', '[']) => {
                 selection.pattern(argument, names)?;
@@ -58,14 +64,6 @@ pub fn select(arguments: &[String], names: Names) -> Result<Selection, Failure> 
 }
 
 impl Selection {
-    fn add(&mut self, path: &Path, metadata: &Metadata, names: Names) {
-        if metadata.is_dir() {
-            self.folder(path, path, names);
-        } else {
-            self.file(path, metadata, names::of_file(path));
-        }
-    }
-
     fn pattern(&mut self, pattern: &str, names: Names) -> Result<(), Failure> {
         let pattern_error = |why: String| Failure::Usage(format!("pattern `{pattern}` {why}"));
         // As in shells, `*` does not match hidden entries.
@@ -84,20 +82,14 @@ impl Selection {
             match fs::metadata(&path) {
                 // Only `**` matches the content of folders.
                 Ok(metadata) if metadata.is_dir() => {}
-                Ok(metadata) => {
-                    let name = match names {
-                        Names::File => names::of_file(&path),
-                        Names::Path => names::of_path(&path),
-                    };
-                    self.file(&path, &metadata, name);
-                }
+                Ok(metadata) => self.file(&path, Path::new(""), &metadata, names),
                 Err(error) => self.skip(&path, format!("cannot be read: {error}")),
             }
         }
         if any { Ok(()) } else { Err(pattern_error("matches no files".to_owned())) }
     }
 
-    /// Selects all files below a folder in the order of names. Ignores hidden entries; does not follow links to
+    /// Selects all files below a folder in the order of names, which begin below `root`. Ignores hidden entries; does not follow links to
     /// folders, which can form cycles.
     fn folder(&mut self, folder: &Path, root: &Path, names: Names) {
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
@@ -112,19 +104,13 @@ impl Selection {
             match fs::metadata(&path) {
                 Ok(metadata) if metadata.is_dir() && is_link => self.skip(&path, "is a link to a folder".to_owned()),
                 Ok(metadata) if metadata.is_dir() => self.folder(&path, root, names),
-                Ok(metadata) => {
-                    let name = match names {
-                        Names::File => names::of_file(&path),
-                        Names::Path => names::of_path(path.strip_prefix(root).unwrap_or(&path)),
-                    };
-                    self.file(&path, &metadata, name);
-                }
+                Ok(metadata) => self.file(&path, root, &metadata, names),
                 Err(error) => self.skip(&path, format!("cannot be read: {error}")),
             }
         }
     }
 
-    fn file(&mut self, path: &Path, metadata: &Metadata, name: Option<String>) {
+    fn file(&mut self, path: &Path, root: &Path, metadata: &Metadata, names: Names) {
         // Deduplicates paths to the same file; without a canonical path, colliding names are detected later.
         if !self.seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
             return;
@@ -132,7 +118,7 @@ impl Selection {
         if !metadata.is_file() {
             return self.skip(path, "is not a regular file".to_owned());
         }
-        let Some(original_name) = name else {
+        let Some(original_name) = names::of(path.strip_prefix(root).unwrap_or(path), names) else {
             return self.skip(path, "has a name that is not valid Unicode".to_owned());
         };
         // The service stores the sanitized name, and two files cannot share one.
@@ -182,6 +168,19 @@ mod tests {
         let skipped: Vec<String> =
             select(&[path], Names::File).expect("good").skipped.into_iter().map(|s| s.reason).collect();
         assert_eq!(skipped, ["has an unsupported type", "is a link to a folder"]);
+    }
+
+    #[test]
+    fn paths_of_several_arguments_are_part_of_names() {
+        let folder = folder();
+        let at = |path: &str| format!("{}/{path}", folder.path().display());
+        let prefix = names::of(folder.path(), Names::Path).expect("a name");
+        let named = |paths: &[&str]| names_of(&paths.iter().map(|path| at(path)).collect::<Vec<_>>(), Names::Path);
+        let below = |names: &[&str]| names.iter().map(|name| format!("{prefix}__{name}")).collect::<Vec<_>>();
+        assert_eq!(named(&["sub", "a.md"]), below(&["sub__a.md", "sub__deep__c.txt", "a.md"]));
+        assert_eq!(named(&["sub/../sub/", "*.md"]), below(&["sub__a.md", "sub__deep__c.txt", "a.md"]));
+        assert_eq!(named(&["sub/a.md"]), below(&["sub__a.md"]));
+        assert_eq!(named(&["sub/deep/.."]), ["a.md", "deep__c.txt"]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use test_support::{Setup, TestApp, TestProvider, found};
 use crate::api::{Answer, Api};
 
 /// A search of every service: path and body; no body for `GET`.
-fn searches() -> [(&'static str, Option<Value>); 5] {
+pub fn searches() -> [(&'static str, Option<Value>); 5] {
     let body = json!({"query": crate::corpus::QUERY});
     [
         ("/compat/tavily/search", Some(body.clone())),
@@ -49,7 +49,7 @@ fn route(path: &str, body: &Option<Value>) -> String {
     }
 }
 
-async fn send(api: &Api, path: &str, body: &Option<Value>) -> Answer {
+pub async fn send(api: &Api, path: &str, body: &Option<Value>) -> Answer {
     match body {
         Some(body) => api.post(path, body).await,
         None => api.get(path).await,
