@@ -61,8 +61,8 @@ fn count(setting: u32) -> usize {
     usize::try_from(setting).unwrap_or(usize::MAX)
 }
 
-/// Returns the entry of the readiness report: the outcome of the last call, since a probe would put load on the model. Not required,
-/// since searches work without it.
+/// Returns the entry of the readiness report: the outcome of the last call, of which a failure counts for a minute. A probe would put
+/// load on the model. Not required, since searches work without it.
 pub fn host_check(embedder: &Arc<dyn Embedder>) -> HostCheck {
     let embedder = Arc::clone(embedder);
     let check = move || -> Result<Option<String>, String> {

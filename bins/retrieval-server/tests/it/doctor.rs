@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use test_support::chat::{ChatEndpoint, completion};
 use test_support::endpoint::Reply;
 
-use crate::support::{Database, Finished, Server};
+use crate::signing::SigningKey;
+use crate::support::{Database, Finished, Page, Server, Site};
 
 on_both_databases!(running_server_passes_and_keeps_no_trace);
 
@@ -131,6 +132,31 @@ fn each_missing_dependency_fails_with_a_hint() {
     }
     let postgres = Server::prepare(Database::Shared(format!("postgres://u:p@{nobody}/d")), "");
     assert_problems_of(&postgres.command(&["doctor", "--json"]), "database", "database.url");
+}
+
+#[test]
+fn issuer_without_a_usable_key_fails() {
+    let key = SigningKey::p256("a").jwk();
+    let with = |name: &str, value: &str| {
+        let mut key = key.clone();
+        key[name] = json!(value);
+        key
+    };
+    let bad = [with("use", "enc"), with("crv", "P-384"), with("alg", "ES512")];
+    for (keys, status, detail) in [
+        (bad.to_vec(), "fail", "no usable key"),
+        ([&bad[..], std::slice::from_ref(&key)].concat(), "pass", "publishes usable keys: 1"),
+    ] {
+        let site = Site::start();
+        site.put("/keys", Page::of("application/json", json!({"keys": keys}).to_string()));
+        let url = site.url("/keys");
+        let oauth = format!("[auth.oauth]\nissuer = \"i\"\naudience = \"a\"\njwks_url = {url:?}\n");
+        let done = Server::prepare(Database::sqlite(), &oauth).command(&["doctor", "--json"]);
+        let findings = findings(&done);
+        let finding = findings.iter().find(|finding| finding["check"] == "issuer").unwrap();
+        assert_eq!(finding["status"], status, "{finding}");
+        assert!(finding["detail"].as_str().unwrap().contains(detail), "{finding}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use app::clock::to_date_time;
 use app::search::SecondStage;
 use blobs::BlobStore;
@@ -14,7 +14,6 @@ use model::{Clock, SystemClock};
 use models::ModelError;
 use models::embedding::TextKind;
 use models::generation::GenerationRequest;
-use serde_json::Value;
 use settings::{IndexBackend, Render, Settings, StorageBackend};
 use web_providers::WebQuery;
 
@@ -223,7 +222,7 @@ pub async fn generator(settings: &Settings) -> Option<Finding> {
     })
 }
 
-/// Reads the keys of the issuer of access tokens.
+/// Fetches the keys of the issuer of access tokens, as the server does. Keys of other algorithms do not count.
 pub async fn issuer(settings: &Settings) -> Option<Finding> {
     let (check, hint) = ("issuer", "compare `auth.oauth.jwks_url` with the `jwks_uri` of the issuer's metadata");
     let oauth = &settings.auth.oauth;
@@ -231,12 +230,8 @@ pub async fn issuer(settings: &Settings) -> Option<Finding> {
         return None;
     }
     let probe = async {
-        let response = super::probe::http_client()?.get(&oauth.jwks_url).send().await?.error_for_status()?;
-        let keys: Value = response.json().await?;
-        match keys["keys"].as_array().map_or(0, Vec::len) {
-            0 => bail!("the response has no keys"),
-            count => Ok(Finding::pass(check, format!("`{}` publishes {count} keys", oauth.issuer))),
-        }
+        let count = access_tokens::usable_keys(&oauth.jwks_url, TIMEOUT).await?;
+        Ok(Finding::pass(check, format!("`{}` publishes usable keys: {count}", oauth.issuer)))
     };
     Some(within(check, hint, probe).await)
 }

@@ -116,7 +116,11 @@ fn ingress_leaves_the_limits_to_the_server() {
         let value = &ingress["metadata"]["annotations"][format!("nginx.ingress.kubernetes.io/{name}")];
         value.as_str().unwrap_or_else(|| panic!("{name}: annotations are texts")).to_owned()
     };
-    assert_eq!(annotation("proxy-body-size"), "2m", "bodies of the API have 1 MiB");
+    assert_eq!(
+        annotation("proxy-body-size"),
+        "9m",
+        "the API answers larger bodies itself: it reads up to 8 MiB of them"
+    );
     let timeout: u64 = annotation("proxy-read-timeout").parse().unwrap();
     assert!(timeout * 1_000 > settings.server.request_timeout_ms, "{timeout}");
     assert_eq!(annotation("proxy-next-upstream"), "off");

@@ -30,6 +30,13 @@ fn unit_starts_the_installed_program_and_gives_it_time_to_stop() {
 }
 
 #[test]
+fn worker_without_memory_does_not_stop_the_service() {
+    let unit = read("deploy/systemd/retrieval.service");
+    assert_eq!(values(&unit, "OOMPolicy"), ["continue"]);
+    assert_eq!(values(&unit, "Restart"), ["on-failure"], "for the server itself");
+}
+
+#[test]
 fn drop_in_for_low_ports_overrides_what_the_unit_takes_away() {
     let (unit, page) = (read("deploy/systemd/retrieval.service"), include_str!("../../../../../docs/deploy.md"));
     let (_, drop_in) = page.split_once("  [Service]\n").unwrap();
