@@ -187,7 +187,7 @@ fn is_part(closers: &Closers) -> bool {
 }
 
 /// Returns true for a character reference behind its ampersand: `lt;`, `#60;`, `#x3c;`.
-fn is_reference(rest: &str) -> bool {
+pub(crate) fn is_reference(rest: &str) -> bool {
     let name = rest.strip_prefix('#').unwrap_or(rest);
     let length = name.bytes().take(MAX_REFERENCE + 1).take_while(u8::is_ascii_alphanumeric).count();
     length > 0 && name[length..].starts_with(';')

@@ -1,6 +1,7 @@
 //! Microsoft Office documents, read with `office_oxide`.
 
 mod cell;
+mod escapes;
 mod flow;
 mod grid;
 mod ranges;
@@ -15,7 +16,9 @@ use office_oxide::ir::{Element, Metadata, Section};
 use office_oxide::options::{OnIncomplete, ParseOptions};
 use office_oxide::{Document, DocumentFormat, DocumentIR, OfficeError};
 
-use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, dates, language, magic, names, tidy};
+use crate::{
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, dates, language, literal, magic, names, tidy,
+};
 
 /// Reads one document: text documents as a whole, presentations by slide, workbooks by sheet.
 pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, ExtractError> {
@@ -116,7 +119,7 @@ fn slides(sections: Vec<Section>) -> String {
             continue;
         }
         let heading = match title.filter(|title| *title != format!("Slide {number}")) {
-            Some(title) => format!("## Slide {number}: {title}\n"),
+            Some(title) => format!("## Slide {number}: {}\n", literal::block(&title)),
             None => format!("## Slide {number}\n"),
         };
         append(&mut markdown, &heading);
@@ -156,13 +159,14 @@ fn plain_text(element: &Element) -> String {
     DocumentIR { metadata: Metadata::default(), sections: vec![section] }.plain_text()
 }
 
-fn render(section: Section) -> String {
+fn render(mut section: Section) -> String {
+    escapes::mark_lines(&mut section.elements);
     let markdown = DocumentIR { metadata: Metadata::default(), sections: vec![section] }.to_markdown();
     tidied(&markdown)
 }
 
 fn tidied(markdown: &str) -> String {
-    tidy::markdown(&deepen_lists(markdown))
+    tidy::markdown(&deepen_lists(&escapes::complete(markdown)))
 }
 
 /// Widens list indentation from two spaces per level, which the library writes, to four. Two spaces nest bullets but

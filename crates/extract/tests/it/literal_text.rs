@@ -6,7 +6,7 @@ use retrieval_core::quotes::{self, Comparison, Piece, Quote};
 use retrieval_core::{outline, plain};
 
 use crate::documents::read;
-use crate::files::{opendocument, pdf};
+use crate::files::{docx, opendocument, pdf};
 
 fn xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
@@ -31,6 +31,14 @@ fn odt(text: &str) -> String {
 fn rtf(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('{', "\\{").replace('}', "\\}");
     markdown("a.rtf", format!("{{\\rtf1\\ansi {text}\\par}}").as_bytes())
+}
+
+fn word_paragraph(text: &str) -> String {
+    format!(r#"<w:p><w:r><w:t xml:space="preserve">{}</w:t></w:r></w:p>"#, xml(text))
+}
+
+fn of_docx(text: &str) -> String {
+    markdown("a.docx", &docx(&word_paragraph(text)))
 }
 
 fn of_pdf(text: &str) -> String {
@@ -73,6 +81,16 @@ fn examples_are_read_as_they_are() {
 }
 
 #[test]
+fn office_files_are_read_as_they_are() {
+    for text in EXAMPLES {
+        assert_eq!(words(&of_docx(text)), text);
+    }
+    let lines = ["# no heading", "- no item", "1. no item", "> no quote", "---", "===", "Title", "---"];
+    let paragraphs: String = lines.iter().map(|line| word_paragraph(line)).collect();
+    assert_eq!(words(&markdown("a.docx", &docx(&paragraphs))), lines.join(" "));
+}
+
+#[test]
 fn headings_are_read_as_they_are() {
     for text in ["The <table> element", "__init__", "<T> and 10*20*30", "C #", "- x"] {
         let page = format!("<html><body><h1>{}</h1><p>Text.</p></body></html>", xml(text));
@@ -108,6 +126,7 @@ proptest! {
         prop_assert_eq!(words(&html(&text)), text.clone());
         prop_assert_eq!(words(&odt(&text)), text.clone());
         prop_assert_eq!(words(&rtf(&text)), text.clone());
+        prop_assert_eq!(words(&of_docx(&text)), text.clone());
         prop_assert_eq!(words(&csv(&text)), format!("head other {text} x"));
     }
 
