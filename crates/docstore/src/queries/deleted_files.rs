@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -8,7 +8,8 @@ use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::file_result::FileResult;
-use crate::schema::files;
+use crate::rows::FileChanges;
+use crate::schema::{documents, files};
 use crate::types::Bind;
 
 /// Replaces the results of files that were deleted while the run read them: their text must not come back. The totals of the
@@ -35,6 +36,33 @@ pub async fn without_deleted(
         deleted.get(&result.object_key).is_some_and(|at| result.read_at().is_none_or(|read_at| read_at <= *at))
     };
     Ok(results.into_iter().map(|result| if is_deleted(&result) { result.of_deleted() } else { result }).collect())
+}
+
+/// Writes these columns of files whose documents are still removed: they were deleted while the run read them. The same content may
+/// be uploaded again, and no run would read it if this one counted.
+pub async fn forget_removed(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    replaced: Vec<(DocId, String, FileChanges)>,
+) -> Result<()> {
+    let mut removed: HashSet<DocId> = HashSet::new();
+    for chunk in replaced.chunks(MAX_VALUES_PER_STATEMENT) {
+        let found: Vec<DocId> = documents::table
+            .filter(documents::organization_id.eq(Bind(Some(organization_id))))
+            .filter(is_one_of!(documents::doc_id, chunk.iter().map(|(doc_id, ..)| *doc_id)))
+            .filter(documents::removed_at.is_not_null())
+            .select(documents::doc_id)
+            .load(connection)
+            .await?;
+        removed.extend(found);
+    }
+    for (_, object_key, changes) in replaced.into_iter().filter(|(doc_id, ..)| removed.contains(doc_id)) {
+        diesel::update(files::table.find(object_key).filter(files::organization_id.eq(Bind(organization_id))))
+            .set(changes)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Forgets that the files of these documents were processed: the next upload is read even if it has the same content. The totals of

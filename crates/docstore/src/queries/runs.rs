@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -13,7 +13,7 @@ use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
 use crate::rows::{FileChanges, IndexRun, NewWebhookEvent, RunFile};
-use crate::schema::{documents, files, index_runs};
+use crate::schema::{files, index_runs};
 use crate::types::{Bind, Strings, bind_all};
 
 /// Attempts to queue a run. An attempt fails if another request queues a run and a worker claims it in between.
@@ -204,7 +204,7 @@ pub async fn record_file_results(
     if !add_counts(connection, sync_id, owner, counts).await? {
         return Ok(false);
     }
-    let mut new_documents = Vec::with_capacity(results.len());
+    let mut documents = Vec::with_capacity(results.len());
     let mut unreadable = Vec::new();
     let mut processed = Vec::with_capacity(results.len());
     let mut replaced = Vec::with_capacity(results.len());
@@ -218,7 +218,7 @@ pub async fn record_file_results(
         match content {
             FileContent::Replace(document) => {
                 replaced.push((doc_id, object_key, again));
-                new_documents.push(*document);
+                documents.push(*document);
             }
             FileContent::Remove => unreadable.push(doc_id),
             FileContent::Keep => {}
@@ -226,42 +226,15 @@ pub async fn record_file_results(
     }
     // Read after the updates, which lock the rows: labels that a registration changes later reach the documents with it.
     let mut labels = record_outcomes(connection, organization_id, sync_id, processed, now).await?;
-    for new in &mut new_documents {
+    for new in &mut documents {
         new.document.labels.0.extend(labels.remove(&new.document.doc_id).unwrap_or_default());
     }
-    save_documents(connection, new_documents, now).await?;
-    forget_removed(connection, organization_id, replaced).await?;
+    save_documents(connection, documents, now).await?;
+    deleted_files::forget_removed(connection, organization_id, replaced).await?;
     if !unreadable.is_empty() {
         purge_workspace_documents(connection, organization_id, unreadable, now).await?;
     }
     Ok(true)
-}
-
-/// Writes these columns of files whose documents are still removed: they were deleted while the run read them. The same content may
-/// be uploaded again, and no run would read it if this one counted.
-async fn forget_removed(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    replaced: Vec<(DocId, String, FileChanges)>,
-) -> Result<()> {
-    let mut removed: HashSet<DocId> = HashSet::new();
-    for chunk in replaced.chunks(MAX_VALUES_PER_STATEMENT) {
-        let found: Vec<DocId> = documents::table
-            .filter(documents::organization_id.eq(Bind(Some(organization_id))))
-            .filter(is_one_of!(documents::doc_id, chunk.iter().map(|(doc_id, ..)| *doc_id)))
-            .filter(documents::removed_at.is_not_null())
-            .select(documents::doc_id)
-            .load(connection)
-            .await?;
-        removed.extend(found);
-    }
-    for (_, object_key, changes) in replaced.into_iter().filter(|(doc_id, ..)| removed.contains(doc_id)) {
-        diesel::update(files::table.find(object_key).filter(files::organization_id.eq(Bind(organization_id))))
-            .set(changes)
-            .execute(connection)
-            .await?;
-    }
-    Ok(())
 }
 
 /// Sums the counts of results that are not stored yet. Stored ones come again if the answer to their transaction was lost.

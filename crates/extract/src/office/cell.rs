@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use office_oxide::core::markdown::escape_text;
-use office_oxide::ir::{DocumentIR, Element, InlineContent, Metadata, Paragraph, Section, TextSpan};
+use office_oxide::ir::{Element, InlineContent, Paragraph, Section, TextSpan};
 use office_oxide::xlsx::shared_strings::RichTextRun;
+
+use super::document_of;
 
 /// Cell with the text that it shows.
 #[derive(Debug, Default)]
@@ -51,11 +53,5 @@ impl Cell<'_> {
 fn inline(spans: Vec<TextSpan>) -> String {
     let content = spans.into_iter().map(InlineContent::Text).collect();
     let elements = vec![Element::Paragraph(Paragraph { content, ..Paragraph::default() })];
-    let section = Section { elements, ..Section::default() };
-    DocumentIR { metadata: Metadata::default(), sections: vec![section] }.to_markdown()
-}
-
-/// Returns inline markdown for the table writer, which escapes pipes itself.
-pub(super) fn for_table(markdown: &str) -> String {
-    markdown.trim().replace("\\|", "|")
+    document_of(Section { elements, ..Section::default() }).to_markdown()
 }

@@ -103,11 +103,11 @@ mod tests {
             ("_tmp and &lt; &#60; AT&T; R&D", "_tmp and \\&lt; \\&#60; AT\\&T; R&D"),
             ("[a _b_](http://x/_y_?p&lt;) _c_", "[a \\_b_](http://x/_y_?p&lt;) \\_c_"),
             ("\\[a\\](_b_) ](_c_", "\\[a\\](\\_b_) ](_c_"),
-            ("```\n_a_ &lt;\n```\n_a_\n", "```\n_a_ &lt;\n```\n\\_a_\n"),
-            ("| _a_ | **_b_** |\n", "| \\_a_ | **\\_b_** |\n"),
-            ("# a\n\n\u{fdd2}# a\n\u{fdd2}- b\n\u{fdd2}---\n\n- \u{fdd2}c\n", "# a\n\n\\# a\n\\- b\n\\---\n\n- c\n"),
+            ("```\n_a_ &lt;\n```\n_a_\n", "```\n_a_ &lt;\n```\n\\_a_"),
+            ("| _a_ | **_b_** |\n", "| \\_a_ | **\\_b_** |"),
+            ("# a\n\n\u{fdd2}# a\n\u{fdd2}- b\n\u{fdd2}---\n\n- \u{fdd2}c\n", "# a\n\n\\# a\n\\- b\n\\---\n\n- c"),
         ] {
-            assert_eq!(complete(markdown).trim_end(), expected.trim_end());
+            assert_eq!(complete(markdown), format!("{expected}\n"));
         }
     }
 }

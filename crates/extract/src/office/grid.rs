@@ -1,6 +1,6 @@
 //! Sheets of a workbook: rows of cells as a table, or as paragraphs if the sheet holds text.
 
-use super::cell::{Cell, for_table};
+use super::cell::Cell;
 use crate::table;
 
 /// Maximum size of the tables of one workbook, in bytes. It also bounds the work on sheets with few cells in many
@@ -156,7 +156,7 @@ impl Shape {
                 cells.resize(column + 1, String::new());
             }
             if cells[column].is_empty() {
-                let text = for_table(&cell.markdown());
+                let text = cell.markdown().trim().to_owned();
                 if !room.take(text.len()) {
                     return None;
                 }

@@ -155,14 +155,17 @@ fn take_title(mut section: Section) -> (Option<String>, Section) {
 }
 
 fn plain_text(element: &Element) -> String {
-    let section = Section { elements: vec![element.clone()], ..Section::default() };
-    DocumentIR { metadata: Metadata::default(), sections: vec![section] }.plain_text()
+    document_of(Section { elements: vec![element.clone()], ..Section::default() }).plain_text()
 }
 
 fn render(mut section: Section) -> String {
     escapes::mark_lines(&mut section.elements);
-    let markdown = DocumentIR { metadata: Metadata::default(), sections: vec![section] }.to_markdown();
-    tidied(&markdown)
+    tidied(&document_of(section).to_markdown())
+}
+
+/// Returns a document of one section, which the library can write.
+fn document_of(section: Section) -> DocumentIR {
+    DocumentIR { metadata: Metadata::default(), sections: vec![section] }
 }
 
 fn tidied(markdown: &str) -> String {

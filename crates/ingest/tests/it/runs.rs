@@ -5,10 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::{IndexRun, MeasuredUpload, Withdrawal};
+use docstore::{MeasuredUpload, Withdrawal};
 use extract_worker::WorkError;
-use model::{Clock, FileOutcome, RunMode, RunState, RunStats, SyncId};
-use uuid::Uuid;
+use model::{Clock, FileOutcome, RunMode, RunState, RunStats};
 
 use crate::faulty::Gate;
 use crate::world::World;
@@ -68,9 +67,7 @@ async fn file_deleted_while_its_first_run_reads_it_stays_deleted() {
     let reading = world.request_run(RunMode::Incremental).await;
     gate.wait_for(1).await;
     world.clock.advance(Duration::from_millis(1));
-    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Incremental, world.clock.now());
-    let queued = run.sync_id;
-    world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    let (queued, _) = world.withdraw("a.txt", RunMode::Incremental).await;
     world.blobs.inner.delete(&world.key("a.txt")).await.unwrap();
     gate.open.add_permits(1);
     let run = world.wait(reading).await;
@@ -115,10 +112,7 @@ async fn interrupted_deletion_is_completed_by_the_next_run() {
     let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Incremental).await).await;
     // The server crashed before it deleted the object.
-    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Full, world.clock.now());
-    let sync_id = run.sync_id;
-    let withdrawn =
-        world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    let (sync_id, withdrawn) = world.withdraw("a.txt", RunMode::Full).await;
     assert_eq!(withdrawn, Some(Withdrawal { hidden: true, queued: true, earlier: None }));
     let run = world.wait(sync_id).await;
     assert_eq!((run.stats().enumerated, run.stats().indexed, run.stats().deleted), (1, 1, 1));
@@ -144,9 +138,7 @@ async fn file_deleted_and_uploaded_again_while_a_run_reads_it_is_found() {
     let reading = world.request_run(RunMode::Full).await;
     gate.wait_for(1).await;
     world.clock.advance(Duration::from_millis(1));
-    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Incremental, world.clock.now());
-    let queued = run.sync_id;
-    world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    let (queued, _) = world.withdraw("a.txt", RunMode::Incremental).await;
     world.blobs.inner.delete(&world.key("a.txt")).await.unwrap();
     world.clock.advance(Duration::from_millis(1));
     world.upload("a.txt", "alpha walrus").await;
@@ -162,8 +154,7 @@ async fn file_deleted_and_uploaded_again_while_a_run_reads_it_is_found() {
 async fn upload_after_the_plan_of_a_deletion_stays() {
     let world = World::new().await;
     world.upload("a.txt", "alpha").await;
-    let run = IndexRun::queued(SyncId(Uuid::new_v4()), world.organization_id, RunMode::Full, world.clock.now());
-    world.store.withdraw_file(world.organization_id, world.key("a.txt"), run, world.clock.now()).await.unwrap();
+    world.withdraw("a.txt", RunMode::Full).await;
     world.blobs.replaced.lock().unwrap().insert(world.key("a.txt"));
     let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Full).await).await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use admission::Compute;
 use blobs::BlobStore;
-use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization, StorageQuotas};
+use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization, StorageQuotas, Withdrawal};
 use engine::{Filters, FirstStageRequest, SearchEngine};
 use extract_worker::{Extractor, InProcess};
 use ingest::clock::from_date_time;
@@ -129,6 +129,14 @@ impl World {
 
     pub fn doc_id(&self, name: &str) -> DocId {
         url::document_id(&url::workspace_url(self.organization_id, name))
+    }
+
+    /// Deletes a file in the database. Returns the id of the run that deletes its object, and the outcome.
+    pub async fn withdraw(&self, name: &str, mode: RunMode) -> (SyncId, Option<Withdrawal>) {
+        let now = self.clock.now();
+        let run = IndexRun::queued(SyncId(Uuid::new_v4()), self.organization_id, mode, now);
+        let sync_id = run.sync_id;
+        (sync_id, self.store.withdraw_file(self.organization_id, self.key(name), run, now).await.unwrap())
     }
 
     pub async fn upload(&self, name: &str, text: &str) {
