@@ -1,7 +1,7 @@
 //! BM25 with the probabilistic idf that is never negative, as in Lucene.
 //!
 //! Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, 3.4.1; the values of
-//! `K1` and `B` are those of most engines. The ranker computes in double precision; [`single`] is for engines, which score
+//! `K1` and `B` are those of most engines. The ranker, which has values of its own, computes in double precision; [`single`] is for engines, which score
 //! many documents and store scores.
 
 /// Saturation of term frequency: higher values let further occurrences of a term count for longer.
@@ -20,9 +20,9 @@ pub(crate) fn length_norm(length: usize, average: f64, b: f64) -> f64 {
     1.0 - b + b * length as f64 / average
 }
 
-/// Returns the weight of a frequency that is divided by its [`length_norm`]: 0 to `K1 + 1`.
-pub(crate) fn saturation(frequency: f64) -> f64 {
-    frequency * (K1 + 1.0) / (frequency + K1)
+/// Returns the weight of a frequency that is divided by its [`length_norm`]: 0 to `k1 + 1`.
+pub(crate) fn saturation(frequency: f64, k1: f64) -> f64 {
+    frequency * (k1 + 1.0) / (frequency + k1)
 }
 
 /// The formula in single precision.
@@ -81,7 +81,8 @@ mod tests {
     fn both_precisions_agree() {
         for (frequency, length) in [(1.0, 50), (3.0, 100), (20.0, 900)] {
             let single = saturation(frequency, length_norm(length as f32, 100.0));
-            let double = super::saturation(f64::from(frequency) / super::length_norm(length, 100.0, super::B));
+            let double =
+                super::saturation(f64::from(frequency) / super::length_norm(length, 100.0, super::B), super::K1);
             assert!((f64::from(single) - double).abs() < 1e-5, "{single} {double}");
         }
     }

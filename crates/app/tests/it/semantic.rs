@@ -157,7 +157,7 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
     assert!(!outcome.semantic_unavailable);
     assert_eq!(outcome.hits.len(), 2);
     assert_eq!(outcome.hits[0].canonical_url, "https://page-1.example/", "words and meaning beat meaning alone");
-    assert!(outcome.ranker_version.ends_with("+fusion_v6"), "{}", outcome.ranker_version);
+    assert!(outcome.ranker_version.ends_with("+fusion_v7"), "{}", outcome.ranker_version);
 }
 
 #[tokio::test]

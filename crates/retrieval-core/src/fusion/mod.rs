@@ -19,7 +19,7 @@ mod outliers;
 pub use outliers::Tail;
 
 /// Name of the fusion in the version of the ranker; changes with every change of an order.
-pub const FUSION_VERSION: &str = "fusion_v6";
+pub const FUSION_VERSION: &str = "fusion_v7";
 
 /// Weight of a document that stands out of all others by its cosine, relative to the best lexical score. It is then before all
 /// documents that are found by words alone.

@@ -6,14 +6,14 @@
 
 /// Fewest documents in a list that has a tail.
 const LEAST: usize = 50;
-/// Part of the list from which on its documents are taken as unrelated.
-const UNRELATED: f64 = 0.3;
+/// Part of the list from which on its documents are taken as unrelated: before it, they may all be relevant.
+const UNRELATED: f64 = 0.5;
 /// End of the tail in a list of all documents, whose last ones are further than chance explains.
 const END: f64 = 0.8;
 /// Least standard deviation. Stored vectors are rounded, and copies of one document have equal cosines.
 const MIN_DEVIATION: f64 = 0.01;
 /// Standard deviations beyond the nearest expected document from which a document stands out. The nearest of a thousand random
-/// vectors does for 2 % of the queries.
+/// vectors does for 3 % of the queries.
 const FROM: f64 = 1.0;
 /// Standard deviations with which it stands out fully.
 const FULL: f64 = 2.5;
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn related_documents_before_the_tail_do_not_hide_each_other() {
         let mut cosines = unrelated(100, 1_400);
-        cosines.splice(0..0, [0.8; 20]);
+        cosines.splice(0..0, [0.8; 40]);
         cosines.truncate(100);
         let tail = Tail::of(&cosines, 1_400).expect("a tail");
         assert_eq!(tail.excess(0.8, 1.0), 1.0);
-        assert_eq!(tail.excess(cosines[20], 1.0), 0.0);
+        assert_eq!(tail.excess(cosines[40], 1.0), 0.0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::matching::MatchedCandidate;
 use super::parameters::{FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
 use super::score::Scorer;
 use crate::analysis::Language;
-use crate::bm25::{B, length_norm, saturation};
+use crate::bm25::{B, K1, length_norm, saturation};
 
 /// Mixes the evidence of the expansion terms into `scores`. `groups` are the languages of the candidates that were found by words,
 /// `None` for the others.
@@ -46,7 +46,7 @@ pub(super) fn apply(
         }
         let norm = length_norm(candidate.ids.len(), scorer.body_length(), B);
         let terms = expansion.iter().zip(&counts);
-        let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm)).sum();
+        let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm, K1)).sum();
         *score = (1.0 - fraction) * *score + fraction * unit * evidence;
     }
 }

@@ -2,7 +2,8 @@
 
 use super::matching::{Field, MatchedCandidate, Occurrence, Passage};
 use super::parameters::{
-    B_SHORT, BEST_PASSAGE, FEEDBACK, HEADINGS, LONG_QUESTION, NEAR, NEAR_POSITIONS, ORDERED, ORDERED_POSITIONS, TITLE,
+    B_BODY, B_SHORT, BEST_PASSAGE, FEEDBACK, HEADINGS, K1, LONG_QUESTION, NEAR, NEAR_POSITIONS, ORDERED,
+    ORDERED_POSITIONS, SHARPNESS, TITLE,
 };
 use crate::bm25::{B, idf, length_norm, saturation};
 use crate::query_matcher::QueryMatcher;
@@ -79,7 +80,7 @@ impl Scorer {
     pub fn score(&mut self, candidate: &MatchedCandidate) -> (f64, Vec<f64>) {
         let title = length_norm(candidate.title.length, self.title_length, B_SHORT);
         let headings = length_norm(candidate.headings.length, self.headings_length, B_SHORT);
-        let body = length_norm(candidate.body.length, self.body_length, B);
+        let body = length_norm(candidate.body.length, self.body_length, B_BODY);
         count(&candidate.title.occurrences, &mut self.counts[0]);
         count(&candidate.headings.occurrences, &mut self.counts[1]);
         count(&candidate.body.occurrences, &mut self.counts[2]);
@@ -89,7 +90,7 @@ impl Scorer {
         let terms = self.weights.iter().enumerate().map(|(term, weight)| {
             let frequency =
                 TITLE * in_title[term] / title + HEADINGS * in_headings[term] / headings + in_body[term] / body;
-            weight * saturation(frequency)
+            weight * saturation(frequency, K1)
         });
         let mut score: f64 = terms.sum();
         score += self.proximity(&candidate.body, body) + TITLE * self.proximity(&candidate.title, title);
@@ -111,7 +112,7 @@ impl Scorer {
         in_headings.fill(0.0);
         passage.heading_terms.iter().for_each(|term| in_headings[usize::from(*term)] = 1.0);
         let terms = self.weights.iter().enumerate();
-        terms.map(|(term, weight)| weight * saturation(HEADINGS * in_headings[term] + in_text[term] / norm)).sum()
+        terms.map(|(term, weight)| weight * saturation(HEADINGS * in_headings[term] + in_text[term] / norm, K1)).sum()
     }
 
     /// Returns the additional score of adjacent query terms that are near each other in the text.
@@ -138,7 +139,7 @@ impl Scorer {
         }
         let pairs = (1..terms).map(|term| {
             let weight = self.weights[term - 1] + self.weights[term];
-            weight * (ORDERED * saturation(ordered[term] / norm) + NEAR * saturation(near[term] / norm))
+            weight * (ORDERED * saturation(ordered[term] / norm, K1) + NEAR * saturation(near[term] / norm, K1))
         });
         pairs.sum()
     }
@@ -149,9 +150,9 @@ pub(super) fn brevity(terms: usize) -> f64 {
     (LONG_QUESTION as f64 / terms.max(1) as f64).min(1.0)
 }
 
-/// Raises weights to a power that grows from 1 to 2 with the length of the question, and keeps their sum.
+/// Raises weights to a power that grows from 1 with the length of the question, and keeps their sum.
 fn sharpen(weights: &mut [f64]) {
-    let power = 2.0 - brevity(weights.len());
+    let power = 1.0 + SHARPNESS * (1.0 - brevity(weights.len()));
     let total: f64 = weights.iter().sum();
     if power == 1.0 || total <= 0.0 {
         return;
