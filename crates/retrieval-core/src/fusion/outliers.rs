@@ -29,11 +29,15 @@ pub struct Tail {
 
 impl Tail {
     /// Fits a normal distribution to two places of a list of cosines, nearest first. `documents` is the number of documents that the
-    /// list has the nearest of. `None` if the list is too short.
+    /// list has the nearest of. Copies of one text have one cosine and count once: many of them are no end of a tail. `None` if the list
+    /// is too short.
     pub fn of(cosines: &[f32], documents: u64) -> Option<Self> {
+        let (listed, mut cosines) = (cosines.len(), cosines.to_vec());
+        cosines.dedup();
         if cosines.len() < LEAST {
             return None;
         }
+        let documents = documents.saturating_sub((listed - cosines.len()) as u64);
         let is_all = documents <= cosines.len() as u64;
         let place = |part: f64| (part * cosines.len() as f64) as usize;
         let (first, last) = (place(UNRELATED), if is_all { place(END) } else { cosines.len() - 1 });
@@ -126,12 +130,31 @@ mod tests {
     }
 
     #[test]
+    fn copies_of_one_text_are_no_tail() {
+        let distinct = unrelated(100, 1_000);
+        for copies in [2, 100, 1_000] {
+            let mut cosines = distinct.clone();
+            cosines.splice(60..60, vec![distinct[60]; copies]);
+            let (all, of_all) =
+                (Tail::of(&distinct, 1_000).expect("a tail"), Tail::of(&cosines, 1_000 + copies as u64));
+            assert_eq!(of_all.expect("a tail").excess(0.4, 1.0), all.excess(0.4, 1.0), "{copies}");
+            // The list ends within the copies.
+            cosines.truncate(100);
+            let tail = Tail::of(&cosines, 1_000);
+            assert!(tail.is_none_or(|tail| tail.excess(distinct[0], 1.0) == 0.0), "{copies}: {tail:?}");
+        }
+        assert!(Tail::of(&[0.5; 100], 5_000).is_none());
+    }
+
+    #[test]
     fn short_lists_and_equal_cosines_say_little() {
         assert!(Tail::of(&unrelated(49, 5_000), 5_000).is_none());
-        let tail = Tail::of(&[0.5; 100], 5_000).expect("a tail");
+        let close: Vec<f32> = (0..100_u8).map(|place| 0.5 - f32::from(place) * 1e-6).collect();
+        let tail = Tail::of(&close, 5_000).expect("a tail");
         assert_eq!(tail.excess(0.5, 1.0), 0.0);
         assert_eq!(tail.excess(0.505, 1.0), 0.0, "the error of rounded vectors");
-        for cosines in [[f32::MAX; 60], [0.0; 60], [-1.0; 60]] {
+        let spread = |from: f32, step: f32| (0..60_u8).map(|place| from - f32::from(place) * step).collect::<Vec<_>>();
+        for cosines in [spread(f32::MAX, 1e36), spread(0.0, 1e-30), spread(-1.0, 0.01)] {
             for documents in [0, 60, u64::MAX] {
                 let tail = Tail::of(&cosines, documents).expect("a tail");
                 assert!((0.0..=1.0).contains(&tail.excess(cosines[0], 1e9)), "{cosines:?}");
