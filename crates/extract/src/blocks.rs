@@ -167,7 +167,8 @@ pub(crate) fn heading(level: usize, text: &str) -> String {
     format!("{marks} {front}{}{}", if closes { "\\" } else { "" }, &text[front.len()..])
 }
 
-fn one_line(text: &str) -> String {
+/// Returns a text on one line, with single spaces.
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

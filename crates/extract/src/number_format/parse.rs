@@ -101,10 +101,12 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
+    /// Appends a literal. An empty one is kept if the section has no other token: the section shows nothing, and not the
+    /// plain number.
     fn literal(&mut self, text: &str) {
         match self.tokens.last_mut() {
-            _ if text.is_empty() => {}
             Some(Token::Literal(last)) => last.push_str(text),
+            Some(_) if text.is_empty() => {}
             _ => self.tokens.push(Token::Literal(text.to_owned())),
         }
     }
@@ -112,7 +114,8 @@ impl Parsed {
 
 /// Returns the sections of a format code. Returns `None` for a malformed code.
 pub(super) fn sections(code: &str) -> Option<Vec<Parsed>> {
-    let code = code.trim();
+    // A space at the end may belong to a mark before it, as in `0_ `.
+    let code = code.trim_start();
     if code.is_empty() || code.chars().nth(MAX_CODE).is_some() {
         return None;
     }
@@ -215,7 +218,10 @@ fn take(rest: &mut Peekable<Chars>, text: &str) -> bool {
 fn bracket(content: &str, section: &mut Parsed) -> Option<()> {
     if let Some(currency) = content.strip_prefix('$') {
         let symbol = currency.split_once('-').map_or(currency, |(symbol, _)| symbol);
-        section.literal(symbol);
+        // Languages alone, as in `[$-409]`, are no text.
+        if !symbol.is_empty() {
+            section.literal(symbol);
+        }
     } else if content.starts_with(['<', '>', '=']) {
         section.condition = Some(condition(content)?);
     } else if let Some(unit) = content.chars().next().and_then(unit_of)

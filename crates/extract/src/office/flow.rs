@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use office_oxide::ir::{Element, HeaderFooter, InlineContent, List, Note, Section, TextSpan};
 
+use super::escapes::is_block_mark;
 use super::{append, render};
 
 /// Noncharacters of Unicode around the number of a note while the library writes the markdown, which escapes brackets.
@@ -33,13 +34,39 @@ pub(super) fn write(mut sections: Vec<Section>) -> String {
         }
         append(&mut markdown, &render(section));
     }
-    let mut markdown = markdown.replace(OPEN, "[^").replace(CLOSE, "]");
+    let mut markdown = with_references(&markdown);
     for (number, note) in (1..).zip(notes) {
         let text = render(Section { elements: note.content, ..Section::default() });
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         append(&mut markdown, &format!("[^{number}]: {text}\n"));
     }
     markdown
+}
+
+/// Writes the references to notes. A backslash escapes the bracket or colon that would make a link or a note of a reference.
+fn with_references(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut rest = markdown;
+    while let Some((before, after)) = rest.split_once(CLOSE) {
+        rest = after;
+        // Without its counterpart it is a character of the document.
+        let Some((text, number)) = before.rsplit_once(OPEN) else {
+            out.push_str(before);
+            continue;
+        };
+        let line = match text.rsplit_once('\n') {
+            Some((_, line)) => Some(line),
+            None => out.is_empty().then_some(text),
+        };
+        let begins_line = line.is_some_and(is_block_mark);
+        out.push_str(text);
+        out.push_str(&format!("[^{number}]"));
+        if after.starts_with('(') || (begins_line && after.starts_with(':')) {
+            out.push('\\');
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Notes by kind (true for endnotes) and id, with the number of their first reference.
@@ -124,6 +151,24 @@ fn number_inline(content: &mut [InlineContent], numbers: &mut Numbers, count: &m
                 *count
             });
             *item = InlineContent::Text(TextSpan::plain(format!("{OPEN}{number}{CLOSE}")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_no_links_and_no_notes() {
+        for (markdown, expected) in [
+            ("Word<1>(see page 5)<2>\n", "Word[^1]\\(see page 5)[^2]\n"),
+            ("<1>: a\n\n- <2>: b<3>: c", "[^1]\\: a\n\n- [^2]\\: b[^3]: c"),
+            ("<1><2>: a <3>, b", "[^1][^2]: a [^3], b"),
+            ("a> b<", "a b<"),
+        ] {
+            let marked = |text: &str| text.replace('<', &OPEN.to_string()).replace('>', &CLOSE.to_string());
+            assert_eq!(with_references(&marked(markdown)), marked(expected));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Sheets of a workbook: rows of cells as a table, or as paragraphs if the sheet holds text.
 
 use super::cell::Cell;
+use super::marks::marked_lines;
+use crate::charset::normalize_lines;
 use crate::table;
 
 /// Maximum size of the tables of one workbook, in bytes. It also bounds the work on sheets with few cells in many
@@ -75,7 +77,7 @@ where
     out
 }
 
-/// Writes a row of running text, with tabs between its cells. Returns false if there is no room.
+/// Writes a row of running text, with tabs between its cells and marked lines. Returns false if there is no room.
 fn paragraph(row: &[Cell<'_>], room: &mut Room, out: &mut String) -> bool {
     let start = out.len();
     for cell in row.iter().filter(|cell| !cell.is_empty()) {
@@ -90,6 +92,8 @@ fn paragraph(row: &[Cell<'_>], room: &mut Room, out: &mut String) -> bool {
         out.push_str(text.trim());
     }
     if out.len() > start {
+        let row = out.split_off(start);
+        out.push_str(&marked_lines(&normalize_lines(&row)));
         out.push_str("\n\n");
     }
     true
@@ -169,6 +173,7 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
+    use super::super::escapes::complete;
     use super::*;
 
     fn cell(column: u32, text: &str) -> Cell<'_> {
@@ -191,9 +196,10 @@ mod tests {
 
     #[test]
     fn running_text_has_paragraphs() {
-        let rows = || ["A sentence of some length.", "And more.", "End."].map(|text| vec![cell(0, text)]).into_iter();
-        let text = write(rows, &mut Room::of_workbook());
-        assert_eq!(text, "A sentence of some length.\n\nAnd more.\n\nEnd.\n\n");
+        let rows =
+            || ["A sentence of some length.", "- And\r\n\t# more.", "End."].map(|text| vec![cell(0, text)]).into_iter();
+        let text = complete(&write(rows, &mut Room::of_workbook()));
+        assert_eq!(text, "A sentence of some length.\n\n\\- And\n\\# more.\n\nEnd.\n\n");
     }
 
     #[test]

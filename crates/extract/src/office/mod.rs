@@ -4,6 +4,7 @@ mod cell;
 mod escapes;
 mod flow;
 mod grid;
+mod marks;
 mod ranges;
 mod sheets;
 mod xls;
@@ -17,7 +18,8 @@ use office_oxide::options::{OnIncomplete, ParseOptions};
 use office_oxide::{Document, DocumentFormat, DocumentIR, OfficeError};
 
 use crate::{
-    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, dates, language, literal, magic, names, tidy,
+    ExtractError, ExtractErrorKind, ExtractRequest, Extracted, FileKind, blocks, dates, language, literal, magic,
+    names, tidy,
 };
 
 /// Reads one document: text documents as a whole, presentations by slide, workbooks by sheet.
@@ -118,11 +120,11 @@ fn slides(sections: Vec<Section>) -> String {
         if body.is_empty() && title.is_none() {
             continue;
         }
-        let heading = match title.filter(|title| *title != format!("Slide {number}")) {
-            Some(title) => format!("## Slide {number}: {}\n", literal::block(&title)),
-            None => format!("## Slide {number}\n"),
+        let label = match title.filter(|title| *title != format!("Slide {number}")) {
+            Some(title) => format!("Slide {number}: {}", literal::block(&title)),
+            None => format!("Slide {number}"),
         };
-        append(&mut markdown, &heading);
+        append(&mut markdown, &(blocks::heading(2, &label) + "\n"));
         append(&mut markdown, &body);
     }
     markdown
@@ -159,7 +161,7 @@ fn plain_text(element: &Element) -> String {
 }
 
 fn render(mut section: Section) -> String {
-    escapes::mark_lines(&mut section.elements);
+    marks::mark(&mut section);
     tidied(&document_of(section).to_markdown())
 }
 

@@ -9,7 +9,7 @@ use super::grid::Room;
 use super::xls_formats::Formats;
 use super::xlsx::Workbook;
 use super::{append, render, tidied, xls};
-use crate::{literal, names};
+use crate::{blocks, literal, names};
 
 /// Writes each sheet under a heading with its name. The only sheet of a workbook gets a heading if its name is not a
 /// default.
@@ -31,7 +31,8 @@ pub(super) fn write(document: &Document, bytes: &[u8], sections: Vec<Section>) -
     for (name, body) in bodies {
         let label = name.filter(|name| !alone || !is_default_name(name));
         if let Some(name) = label {
-            append(&mut markdown, &format!("## Sheet: {}\n", literal::block(&name)));
+            let heading = blocks::heading(2, &format!("Sheet: {}", literal::block(&name)));
+            append(&mut markdown, &(heading + "\n"));
         }
         append(&mut markdown, &body);
     }

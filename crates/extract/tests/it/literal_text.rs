@@ -6,7 +6,7 @@ use retrieval_core::quotes::{self, Comparison, Piece, Quote};
 use retrieval_core::{outline, plain};
 
 use crate::documents::read;
-use crate::files::{docx, opendocument, pdf};
+use crate::files::{docx, docx_with_footer, docx_with_notes, opendocument, paragraph, pdf, workbook, xlsx};
 
 fn xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
@@ -33,8 +33,17 @@ fn rtf(text: &str) -> String {
     markdown("a.rtf", format!("{{\\rtf1\\ansi {text}\\par}}").as_bytes())
 }
 
+/// Builds a run of a Word document.
+fn run(text: &str) -> String {
+    format!(r#"<w:r><w:t xml:space="preserve">{}</w:t></w:r>"#, xml(text))
+}
+
+fn bold_run(text: &str) -> String {
+    format!(r#"<w:r><w:rPr><w:b/></w:rPr><w:t xml:space="preserve">{}</w:t></w:r>"#, xml(text))
+}
+
 fn word_paragraph(text: &str) -> String {
-    format!(r#"<w:p><w:r><w:t xml:space="preserve">{}</w:t></w:r></w:p>"#, xml(text))
+    format!("<w:p>{}</w:p>", run(text))
 }
 
 fn of_docx(text: &str) -> String {
@@ -90,12 +99,65 @@ fn office_files_are_read_as_they_are() {
     assert_eq!(words(&markdown("a.docx", &docx(&paragraphs))), lines.join(" "));
 }
 
+/// White space at the start of a paragraph makes no code of it, and none of its emphasis text.
+#[test]
+fn office_paragraphs_begin_with_their_text() {
+    let tab = "<w:r><w:tab/></w:r>".to_owned();
+    for (runs, expected) in [
+        (bold_run(" Note:") + &run(" text behind"), "**Note:** text behind"),
+        (
+            tab + &run("The price of ") + &bold_run("bolts") + &run(" is 5* per <piece>, see [1]"),
+            "The price of **bolts** is 5\\* per \\<piece\\>, see \\[1\\]",
+        ),
+        (run(" ") + &run("# 5 apples"), "\\# 5 apples"),
+        (run("    four spaces"), "four spaces"),
+        (run("a") + "<w:r><w:br/></w:r>" + &run("\t") + &bold_run(" b"), "a\n**b**"),
+    ] {
+        assert_eq!(markdown("a.docx", &docx(&format!("<w:p>{runs}</w:p>"))), format!("{expected}\n"));
+    }
+}
+
+#[test]
+fn office_text_beside_notes_and_links_is_kept() {
+    let note = r#"<w:r><w:footnoteReference w:id="2"/></w:r>"#;
+    let footnote = format!(r#"<w:footnote w:id="2">{}</w:footnote>"#, word_paragraph("First."));
+    for (before, after) in [("Word", "(see page 5)"), ("", ": a sentence")] {
+        let body = format!("<w:p>{}{note}{}</w:p>", run(before), run(after));
+        let markdown = markdown("a.docx", &docx_with_notes(&body, &footnote, ""));
+        assert_eq!(markdown, format!("{before}[^1]\\{after}\n\n[^1]: First.\n"));
+        assert_eq!(words(&markdown), format!("{before}[^1]{after} [^1]: First."));
+    }
+    let link = format!(r#"<w:hyperlink w:anchor="a">{}</w:hyperlink>"#, run("the link"));
+    let body = format!("<w:p>{}{link}{}</w:p>", run("Wow!"), run("(aside)"));
+    assert_eq!(words(&markdown("a.docx", &docx(&body))), "Wow!the link(aside)");
+}
+
+#[test]
+fn all_parts_of_office_files_are_read_as_they_are() {
+    let rows: [&[&str]; 5] = [&["A sentence of some length."], &["# 5 apples"], &["+ 3 items"], &["---"], &["a\n# b"]];
+    assert_eq!(
+        markdown("notes.xlsx", &xlsx(&[("Sheet1", &rows)])),
+        "A sentence of some length.\n\n\\# 5 apples\n\n\\+ 3 items\n\n\\---\n\na\n\\# b\n"
+    );
+    let sheet = r#"<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row></sheetData><headerFooter><oddHeader>&amp;C# Top</oddHeader></headerFooter>"#;
+    assert_eq!(
+        markdown("a.xlsx", &workbook(&[("Order #", sheet.to_owned())], "")),
+        "## Sheet: Order \\#\n\n\\# Top\n\n| a |\n| --- |\n"
+    );
+    let file = docx_with_footer(&word_paragraph("Text."), &word_paragraph("# footer"));
+    assert_eq!(markdown("a.docx", &file), "Text.\n\n\\# footer\n");
+    let list = r#"<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>"#;
+    let item = format!("<w:p>{list}{}<w:r><w:br/></w:r>{}</w:p>", run("item"), run("# of parts"));
+    assert_eq!(markdown("a.docx", &docx(&item)), "- item\n\\# of parts\n");
+}
+
 #[test]
 fn headings_are_read_as_they_are() {
     for text in ["The <table> element", "__init__", "<T> and 10*20*30", "C #", "- x"] {
         let page = format!("<html><body><h1>{}</h1><p>Text.</p></body></html>", xml(text));
         let file = opendocument("text", "", &format!("<text:h>{}</text:h>", xml(text)));
-        for markdown in [markdown("a.html", page.as_bytes()), markdown("a.odt", &file)] {
+        let word = docx(&paragraph(Some("Heading1"), &xml(text)));
+        for markdown in [markdown("a.html", page.as_bytes()), markdown("a.odt", &file), markdown("a.docx", &word)] {
             assert_eq!(outline::title(&markdown).as_deref(), Some(text), "{markdown}");
         }
     }
