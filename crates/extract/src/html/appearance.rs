@@ -7,6 +7,9 @@ use super::declarations::{Background, Declarations};
 use super::font_size;
 use super::style_rules::Ruled;
 
+/// Elements whose `background` attribute is a picture (HTML, 15.3).
+const PICTURED: [&str; 8] = ["body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"];
+
 /// Properties of an element that its text inherits. An element inside can declare each of them anew.
 #[derive(Clone, Copy)]
 pub(super) struct Appearance {
@@ -41,7 +44,8 @@ impl Appearance {
     /// Returns the appearance with the background of an element, if it declares one.
     pub(super) fn on_background_of(self, element: &NodeRef, declarations: &Declarations) -> Self {
         let attribute = || element.attr("bgcolor").and_then(|value| Colour::parse(&value)).map(Background::Colour);
-        let background = declarations.background().or_else(attribute).or(self.background);
+        let picture = has_picture(element, declarations).then_some(Background::Picture);
+        let background = picture.or_else(|| declarations.background()).or_else(attribute).or(self.background);
         Self { background, ..self }
     }
 
@@ -80,4 +84,11 @@ impl Appearance {
     pub(super) fn hides_images(&self) -> bool {
         !self.shown
     }
+}
+
+/// Returns true for a picture of the `background` attribute, unless the element's style declares another one.
+fn has_picture(element: &NodeRef, declarations: &Declarations) -> bool {
+    element.attr("background").is_some_and(|value| !value.trim().is_empty())
+        && PICTURED.iter().any(|name| element.has_name(name))
+        && declarations.get("background").or(declarations.get("background-image")).is_none()
 }
