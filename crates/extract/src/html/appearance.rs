@@ -34,7 +34,8 @@ impl Appearance {
     /// Returns the appearance of text in an element inside.
     pub(super) fn inside(self, element: &NodeRef, declarations: &Declarations, ruled: Ruled) -> Self {
         let attribute_size = || element.has_name("font") && element.has_attr("size");
-        let text = ruled.hiding.or(declarations.text_style()).or(ruled.showing);
+        let own = declarations.important().text_style().or(ruled.important).or(declarations.text_style());
+        let text = own.or(ruled.hiding).or(ruled.showing);
         let around = if text.size.is_none() && attribute_size() { font_size::USUAL } else { self.size };
         let size = text.size.map_or(around, |size| size.within(around));
         let shown = text.shown.unwrap_or(self.shown);
