@@ -75,6 +75,11 @@ impl<'a> Declarations<'a> {
         ["transform", "transition", "animation", "will-change"].iter().any(|name| self.get(name).is_some())
     }
 
+    /// Returns true if the element takes no place among those around it.
+    pub(super) fn take_no_place(&self) -> bool {
+        self.get("display") == Some("none") || matches!(self.get("position"), Some("absolute" | "fixed"))
+    }
+
     /// Returns true if the declarations hide an element with all elements inside, whatever these declare.
     pub(super) fn hide_all(&self) -> bool {
         let is = |name: &str, values: &[&str]| self.get(name).is_some_and(|value| values.contains(&value));
