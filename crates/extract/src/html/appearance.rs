@@ -7,6 +7,9 @@ use super::declarations::{Background, Declarations};
 use super::font_size;
 use super::style_rules::Ruled;
 
+/// Elements whose `background` attribute is a picture (HTML, 15.3).
+const PICTURED: [&str; 8] = ["body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"];
+
 /// Properties of an element that its text inherits. An element inside can declare each of them anew.
 #[derive(Clone, Copy)]
 pub(super) struct Appearance {
@@ -31,7 +34,8 @@ impl Appearance {
     /// Returns the appearance of text in an element inside.
     pub(super) fn inside(self, element: &NodeRef, declarations: &Declarations, ruled: Ruled) -> Self {
         let attribute_size = || element.has_name("font") && element.has_attr("size");
-        let text = ruled.hiding.or(declarations.text_style()).or(ruled.showing);
+        let own = declarations.important().text_style().or(ruled.important).or(declarations.text_style());
+        let text = own.or(ruled.hiding).or(ruled.showing);
         let around = if text.size.is_none() && attribute_size() { font_size::USUAL } else { self.size };
         let size = text.size.map_or(around, |size| size.within(around));
         let shown = text.shown.unwrap_or(self.shown);
@@ -41,7 +45,8 @@ impl Appearance {
     /// Returns the appearance with the background of an element, if it declares one.
     pub(super) fn on_background_of(self, element: &NodeRef, declarations: &Declarations) -> Self {
         let attribute = || element.attr("bgcolor").and_then(|value| Colour::parse(&value)).map(Background::Colour);
-        let background = declarations.background().or_else(attribute).or(self.background);
+        let picture = has_picture(element, declarations).then_some(Background::Picture);
+        let background = picture.or_else(|| declarations.background()).or_else(attribute).or(self.background);
         Self { background, ..self }
     }
 
@@ -80,4 +85,11 @@ impl Appearance {
     pub(super) fn hides_images(&self) -> bool {
         !self.shown
     }
+}
+
+/// Returns true for a picture of the `background` attribute, unless the element's style declares another one.
+fn has_picture(element: &NodeRef, declarations: &Declarations) -> bool {
+    element.attr("background").is_some_and(|value| !value.trim().is_empty())
+        && PICTURED.iter().any(|name| element.has_name(name))
+        && declarations.get("background").or(declarations.get("background-image")).is_none()
 }

@@ -4,18 +4,37 @@ use super::colour::Colour;
 use super::dimension::dimension;
 use super::font_size::{self, FontSize};
 
-/// Declarations of a `style` attribute.
-pub(super) struct Declarations<'a>(Vec<(&'a str, &'a str)>);
+/// Declarations of a `style` attribute or a rule.
+pub(super) struct Declarations<'a> {
+    /// Names and values, the important ones behind all others.
+    pairs: Vec<(&'a str, &'a str)>,
+    /// Number of declarations that are not important.
+    normal: usize,
+}
 
 impl<'a> Declarations<'a> {
+    /// Parses lowercase declarations.
     pub(super) fn parse(style: &'a str) -> Self {
-        let pairs = style.split(';').filter_map(|declaration| declaration.split_once(':'));
-        Self(pairs.map(|(name, value)| (name.trim(), value.trim().trim_end_matches("!important").trim_end())).collect())
+        let (mut pairs, mut important) = (Vec::new(), Vec::new());
+        for (name, value) in style.split(';').filter_map(|declaration| declaration.split_once(':')) {
+            match value.rsplit_once('!') {
+                Some((value, mark)) if mark.trim() == "important" => important.push((name.trim(), value.trim())),
+                _ => pairs.push((name.trim(), value.trim())),
+            }
+        }
+        let normal = pairs.len();
+        pairs.append(&mut important);
+        Self { pairs, normal }
+    }
+
+    /// Returns the important declarations.
+    pub(super) fn important(&self) -> Self {
+        Self { pairs: self.pairs.iter().skip(self.normal).copied().collect(), normal: 0 }
     }
 
     /// Returns the last declaration of a property, which wins.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        self.0.iter().rev().find(|(found, _)| *found == name).map(|(_, value)| *value)
+        self.pairs.iter().rev().find(|(found, _)| *found == name).map(|(_, value)| *value)
     }
 
     /// Returns the background; `None` if it is unset or transparent.
@@ -32,7 +51,7 @@ impl<'a> Declarations<'a> {
 
     /// Returns the declarations that elements inside inherit and can override.
     pub(super) fn text_style(&self) -> TextStyle {
-        let sizes = self.0.iter().rev().filter_map(|(name, value)| match *name {
+        let sizes = self.pairs.iter().rev().filter_map(|(name, value)| match *name {
             "font-size" => FontSize::parse(value),
             "font" => FontSize::of_font(value),
             _ => None,
@@ -54,6 +73,11 @@ impl<'a> Declarations<'a> {
     /// Returns true if scripts fade or move the element in on scrolling.
     fn is_animated(&self) -> bool {
         ["transform", "transition", "animation", "will-change"].iter().any(|name| self.get(name).is_some())
+    }
+
+    /// Returns true if the element takes no place among those around it.
+    pub(super) fn take_no_place(&self) -> bool {
+        self.get("display") == Some("none") || matches!(self.get("position"), Some("absolute" | "fixed"))
     }
 
     /// Returns true if the declarations hide an element with all elements inside, whatever these declare.

@@ -1,5 +1,7 @@
 //! Rules in a page's `style` elements that hide elements or text.
 
+use std::rc::Rc;
+
 use dom_query::{Document, NodeRef, Selection};
 
 use super::declarations::{Declarations, TextStyle};
@@ -12,14 +14,18 @@ const MAX_SHEET_BYTES: usize = 512 << 10;
 const MAX_RULES: usize = 64;
 /// Maximum length of an examined selector, in bytes.
 const MAX_SELECTOR: usize = 100;
+/// Maximum size of rules and `style` attributes that are compared with each other per page, in bytes.
+const MAX_COMPARED_BYTES: usize = 16 << 20;
 
 /// Effect of the page's rules on an element.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ruled {
-    /// The element is hidden with all elements inside.
+    /// The element is hidden with all elements inside, whatever its own style declares.
     pub hides_all: bool,
     /// Style that hides text.
     pub hiding: TextStyle,
+    /// The important part of `hiding`, which wins against the element's own style.
+    pub important: TextStyle,
     /// Style of other rules. Only known on pages with rules that hide text.
     pub showing: TextStyle,
 }
@@ -40,11 +46,14 @@ pub(super) fn read(page: &Document) -> NodeMap<Ruled> {
     hiding
         .retain(|rule| names(&rule.selector).all(|name| mentions(&sheets, name) == 1 && mentions(&scripts, name) == 0));
     let most = page.body().map_or(0.0, |body| weight(&body.text())) / 2.0;
+    let mut bytes_left = MAX_COMPARED_BYTES;
     for (rule, element) in matches(page, &hiding) {
         if !is_page(&element, most) {
+            let hides_all = rule.hides_all && !is_overridden(rule, &element, &mut bytes_left);
             let effect = ruled.entry(element.id).or_default();
-            effect.hides_all |= rule.hides_all;
+            effect.hides_all |= hides_all;
             effect.hiding = rule.text.or(effect.hiding);
+            effect.important = rule.important.or(effect.important);
         }
     }
     if ruled.values().any(|effect| effect.hiding.hides()) {
@@ -62,6 +71,16 @@ fn matches<'a, 'r>(page: &'a Document, rules: &'r [Rule]) -> impl Iterator<Item 
         let found = page.try_select(&rule.selector).map(|found| found.nodes().to_vec()).unwrap_or_default();
         found.into_iter().map(move |element| (rule, element))
     })
+}
+
+/// Returns true if the element's own style shows it in spite of a rule that hides it with all elements inside. Takes
+/// the size of both from `bytes_left`; if that is not enough, the rule wins.
+fn is_overridden(rule: &Rule, element: &NodeRef, bytes_left: &mut usize) -> bool {
+    let Some(own) = element.attr("style") else { return false };
+    let Some(left) = bytes_left.checked_sub(rule.block.len() + own.len()) else { return false };
+    *bytes_left = left;
+    let style = format!("{};{}", rule.block, own.to_ascii_lowercase());
+    !Declarations::parse(&style).hide_all()
 }
 
 /// Returns true if the element is the page itself, which a rule hides until an external script shows it.
@@ -90,8 +109,12 @@ struct Rules {
 #[derive(Debug, PartialEq)]
 struct Rule {
     selector: String,
+    /// Declarations in lower case.
+    block: Rc<str>,
     hides_all: bool,
     text: TextStyle,
+    /// The important part of `text`.
+    important: TextStyle,
 }
 
 /// Returns the rules that hide elements or text, and those that declare visible text, outside of `@media` and other
@@ -107,13 +130,14 @@ fn rules(sheets: &str) -> Rules {
             continue;
         }
         let close = block_end(&rest[open + 1..]).map_or(rest.len(), |end| open + 1 + end);
-        let block = rest[open + 1..close].to_ascii_lowercase();
+        let block: Rc<str> = rest[open + 1..close].to_ascii_lowercase().into();
         rest = rest.get(close + 1..).unwrap_or_default();
         if prelude.starts_with('@') {
             continue;
         }
         let declarations = Declarations::parse(&block);
         let (hides_all, text) = (declarations.hide_all(), declarations.text_style());
+        let important = declarations.important().text_style();
         let hides = hides_all || text.hides();
         if !hides && text == TextStyle::default() {
             continue;
@@ -121,7 +145,13 @@ fn rules(sheets: &str) -> Rules {
         let (rules, accepts): (_, fn(&str) -> bool) =
             if hides { (&mut found.hiding, is_simple) } else { (&mut found.showing, is_bounded) };
         let selectors = prelude.split(',').map(str::trim).filter(|selector| accepts(selector));
-        let selected = selectors.map(|selector| Rule { selector: selector.to_owned(), hides_all, text });
+        let selected = selectors.map(|selector| Rule {
+            selector: selector.to_owned(),
+            block: Rc::clone(&block),
+            hides_all,
+            text,
+            important,
+        });
         rules.extend(selected.take(MAX_RULES - rules.len()));
         if found.hiding.len() >= MAX_RULES {
             break;

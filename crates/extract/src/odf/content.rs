@@ -8,7 +8,7 @@ use super::styles::Styles;
 use super::tables::Tables;
 use super::{hidden, xml};
 use crate::blocks::Block;
-use crate::{ExtractError, literal, names};
+use crate::{ExtractError, literal};
 
 /// Maximum nesting of elements; office programs stay below a hundred.
 const MAX_DEPTH: usize = 2_000;
@@ -57,6 +57,8 @@ pub(super) struct Content<'a> {
     /// Index of the current slide's heading until its title is known.
     slide_heading: Option<usize>,
     in_title: bool,
+    /// Title of the current slide, as plain text that is not yet in the heading.
+    title: String,
 }
 
 impl<'a> Content<'a> {
@@ -76,6 +78,7 @@ impl<'a> Content<'a> {
             slides: 0,
             slide_heading: None,
             in_title: false,
+            title: String::new(),
         };
         let mut reader = Reader::from_str(part);
         // Mismatched end tags are common and do not affect the text.
@@ -128,6 +131,7 @@ impl<'a> Content<'a> {
         while let Some(paragraph) = self.paragraphs.pop() {
             self.place(paragraph);
         }
+        self.end_title();
         while let Some(rows) = self.tables.end() {
             self.blocks.push(Block::Table(rows));
         }
@@ -196,6 +200,7 @@ impl<'a> Content<'a> {
                 self.tables.cell(xml::attribute(element, "table:number-columns-repeated"), value);
             }
             "draw:page" => {
+                self.end_title();
                 self.slides += 1;
                 self.slide_heading = Some(self.blocks.len());
                 self.blocks.push(self.untitled_slide());
@@ -232,11 +237,15 @@ impl<'a> Content<'a> {
                     self.blocks.push(Block::Table(rows));
                 }
             }
-            "draw:frame" => self.in_title = false,
+            "draw:frame" => {
+                self.end_title();
+                self.in_title = false;
+            }
             "presentation:notes" if self.blocks.last() == Some(&Block::Paragraph("Notes:".into())) => {
                 self.blocks.pop();
             }
             "draw:page" => {
+                self.end_title();
                 // A slide without a title and text gets no heading.
                 if self.blocks.last() == Some(&self.untitled_slide()) {
                     self.blocks.pop();
@@ -271,8 +280,9 @@ impl<'a> Content<'a> {
     }
 
     /// Adds a finished paragraph to its note, cell, list item or slide, or to the blocks.
-    fn place(&mut self, paragraph: Paragraph) {
+    fn place(&mut self, mut paragraph: Paragraph) {
         let (level, is_hidden) = (paragraph.level, paragraph.is_hidden);
+        let plain = std::mem::take(&mut paragraph.plain);
         // Paragraphs of a cell or an item become lines of one block.
         let is_block = self.tables.is_outside() && self.lists.is_empty();
         let text = paragraph.finish(is_block);
@@ -290,17 +300,9 @@ impl<'a> Content<'a> {
         if self.tables.paragraph(&text) {
             return;
         }
-        if self.in_title
-            && let Some(Block::Heading { text: heading, .. }) =
-                self.slide_heading.and_then(|at| self.blocks.get_mut(at))
-        {
-            let text = literal::block(&names::strip_markup(&text.replace('\n', " ")));
-            if text == *heading {
-                return;
-            }
-            let separator = if heading.contains(": ") { " " } else { ": " };
-            heading.push_str(separator);
-            heading.push_str(&text);
+        if self.in_title && self.slide_heading.is_some() {
+            self.title.push(' ');
+            self.title.push_str(&plain);
             return;
         }
         let depth = u8::try_from(self.lists.len().saturating_sub(1)).unwrap_or(u8::MAX);
@@ -322,6 +324,21 @@ impl<'a> Content<'a> {
             }
         };
         self.blocks.push(block);
+    }
+
+    /// Adds the title that was read to the heading of the current slide. It is escaped as a whole, since its paragraphs
+    /// become one line.
+    fn end_title(&mut self) {
+        let title = std::mem::take(&mut self.title);
+        let title = literal::block(&title.split_whitespace().collect::<Vec<_>>().join(" "));
+        let Some(Block::Heading { text, .. }) = self.slide_heading.and_then(|at| self.blocks.get_mut(at)) else {
+            return;
+        };
+        if title.is_empty() || title == *text {
+            return;
+        }
+        text.push_str(if text.contains(": ") { " " } else { ": " });
+        text.push_str(&title);
     }
 
     /// Returns the heading of the current slide before its title is known.

@@ -8,6 +8,8 @@ pub(super) struct Paragraph {
     pub level: Option<u8>,
     /// True if a field hides the paragraph.
     pub is_hidden: bool,
+    /// Text without marks and with its own white space.
+    pub plain: String,
     markdown: String,
     /// Text behind `markdown` that is escaped when it is known what follows.
     literal: String,
@@ -35,6 +37,7 @@ impl Paragraph {
 
     /// Appends text with white space collapsed to single spaces (ODF 1.3 part 3, 6.1.2).
     pub(super) fn text(&mut self, text: &str) {
+        self.plain.push_str(text);
         for c in text.chars() {
             if matches!(c, ' ' | '\t' | '\n' | '\r') {
                 if self.literal.is_empty() && self.move_space() {
@@ -72,6 +75,7 @@ impl Paragraph {
     }
 
     pub(super) fn text_kept(&mut self, text: &str) {
+        self.plain.push_str(text);
         self.literal.push_str(text);
     }
 

@@ -28,26 +28,57 @@ pub(super) struct Styles {
     numbered: HashMap<(String, u8), bool>,
 }
 
+/// Open elements of a part.
+#[derive(Default)]
+struct Open {
+    depth: usize,
+    /// Style that is being read, and its depth.
+    style: Option<(String, usize)>,
+    /// List style that was opened last.
+    list: Option<String>,
+}
+
+impl Open {
+    /// Returns the style whose child the current element is. Properties of elements further inside are of other text,
+    /// such as the bullets of a list.
+    fn parent_style(&self) -> Option<&str> {
+        self.style.as_ref().filter(|(_, depth)| depth + 1 == self.depth).map(|(name, _)| name.as_str())
+    }
+
+    fn end(&mut self) {
+        if self.style.as_ref().is_some_and(|(_, depth)| *depth == self.depth) {
+            self.style = None;
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
 impl Styles {
     /// Adds the styles of a part up to the first malformed element.
     pub(super) fn add(&mut self, part: &str) {
         let mut reader = Reader::from_str(part);
-        let (mut style, mut list) = (None::<String>, None::<String>);
+        let mut open = Open::default();
         loop {
             match reader.read_event() {
-                Ok(Event::Start(element) | Event::Empty(element)) => self.element(&element, &mut style, &mut list),
+                Ok(Event::Start(element)) => self.start(&element, &mut open),
+                Ok(Event::Empty(element)) => {
+                    self.start(&element, &mut open);
+                    open.end();
+                }
                 Ok(Event::End(end)) if end.name().as_ref() == "office:automatic-styles" => break,
+                Ok(Event::End(_)) => open.end(),
                 Ok(Event::Eof) | Err(_) => break,
                 Ok(_) => {}
             }
         }
     }
 
-    fn element(&mut self, element: &BytesStart, style: &mut Option<String>, list: &mut Option<String>) {
+    fn start(&mut self, element: &BytesStart, open: &mut Open) {
+        open.depth += 1;
         match element.name().as_ref() {
             "style:style" => {
-                *style = xml::attribute(element, "style:name");
-                if let Some(name) = style {
+                open.style = xml::attribute(element, "style:name").map(|name| (name, open.depth));
+                if let Some((name, _)) = &open.style {
                     let outline = xml::attribute(element, "style:default-outline-level");
                     let read = Style {
                         parent: xml::attribute(element, "style:parent-style-name"),
@@ -58,19 +89,21 @@ impl Styles {
                 }
             }
             "style:text-properties" => {
-                if let Some(style) = style.as_ref().and_then(|name| self.styles.get_mut(name)) {
-                    let weight = xml::attribute(element, "fo:font-weight");
-                    style.bold = weight
+                if let Some(style) = open.parent_style().and_then(|name| self.styles.get_mut(name)) {
+                    let bold = xml::attribute(element, "fo:font-weight")
                         .map(|weight| weight == "bold" || weight.parse::<u16>().is_ok_and(|weight| weight >= 600));
-                    style.italic =
-                        xml::attribute(element, "fo:font-style").map(|style| style == "italic" || style == "oblique");
-                    style.hidden = xml::attribute(element, "text:display").map(|display| display == "none");
+                    let italic =
+                        xml::attribute(element, "fo:font-style").map(|slant| slant == "italic" || slant == "oblique");
+                    let hidden = xml::attribute(element, "text:display").map(|display| display == "none");
+                    style.bold = bold.or(style.bold);
+                    style.italic = italic.or(style.italic);
+                    style.hidden = hidden.or(style.hidden);
                 }
             }
-            "text:list-style" => *list = xml::attribute(element, "style:name"),
+            "text:list-style" => open.list = xml::attribute(element, "style:name"),
             "text:list-level-style-number" | "text:list-level-style-bullet" => {
                 let level = xml::attribute(element, "text:level").and_then(|level| level.parse::<u8>().ok());
-                if let (Some(list), Some(level)) = (list, level) {
+                if let (Some(list), Some(level)) = (&open.list, level) {
                     let number = element.name().as_ref() == "text:list-level-style-number";
                     // A number without a format is an unlabelled level.
                     let shown = xml::attribute(element, "style:num-format").is_some_and(|format| !format.is_empty());

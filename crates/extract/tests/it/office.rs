@@ -76,6 +76,32 @@ fn slides_and_sheets_have_headings() {
 }
 
 #[test]
+fn titles_of_slides_keep_their_characters() {
+    let styles = r#"<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>"#;
+    let slide = |title: &str| {
+        format!(
+            r#"<draw:page><draw:frame presentation:class="title"><draw:text-box>{title}</draw:text-box></draw:frame></draw:page>"#
+        )
+    };
+    for (title, heading) in [
+        ("<text:p>Price* and 5 * 3</text:p>", "Price* and 5 * 3"),
+        ("<text:p>Invoice #</text:p>", "Invoice \\#"),
+        ("<text:p>10*20*30 C:\\dir</text:p>", "10\\*20*30 C:\\dir"),
+        ("<text:p>a[i](x) and `y`</text:p>", "a[i]\\(x) and \\`y\\`"),
+        (
+            r#"<text:p>A <text:span text:style-name="B">bold*</text:span><text:line-break/>word</text:p>"#,
+            "A bold* word",
+        ),
+        (r#"<text:p>See <text:a xlink:href="http://a.b">this</text:a></text:p>"#, "See this"),
+        ("<text:p>10*20</text:p><text:p>30*40</text:p>", "10\\*20 30*40"),
+        ("<text:list><text:list-item><text:p>In a list*</text:p></text:list-item></text:list>", "In a list*"),
+    ] {
+        let file = opendocument("presentation", styles, &slide(title));
+        assert_eq!(read("a.odp", &file).expect("slides").markdown, format!("## Slide 1: {heading}\n"));
+    }
+}
+
+#[test]
 fn rich_text_is_decoded_with_its_character_set() {
     let read = read("plan.rtf", RTF).expect("a document");
     assert_eq!(read.markdown, "# Heading\n\nПривет bold\n\n| a | b |\n| --- | --- |\n\nend\n");

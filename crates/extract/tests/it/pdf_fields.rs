@@ -91,3 +91,18 @@ fn hidden_fields_and_passwords_are_not_text() {
     );
     assert_eq!(markdown(&file), "Visible\n");
 }
+
+/// Values without a byte order mark have the encoding of PDF, which is not windows-1252.
+#[test]
+fn values_are_decoded_as_pdf_doc_encoding() {
+    let file = form(
+        &[("Price:", 72, 700), ("Note:", 72, 650)],
+        &[
+            ("110 696 300 712", "/FT /Tx /V (100 \\240)"),
+            ("110 646 300 662", "/FT /Tx /V (it\\220s \\215quoted\\216 \\222)"),
+        ],
+        &[],
+    );
+    let read = markdown(&file);
+    assert!(read.contains("100 €") && read.contains("it’s “quoted” ™"), "{read}");
+}

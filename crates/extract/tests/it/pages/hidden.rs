@@ -27,6 +27,8 @@ fn hidden_text_is_removed_and_labelled() {
         format!("<div style='background:white'><div><p style='color:hsl(0,0%,100%)'>{TRICK}</p></div></div>"),
         format!("<p style='color:transparent'>{TRICK}</p>"),
         format!("<div style='font-size:0'><b style='font-size:12px'>.</b>{TRICK}</div>"),
+        format!("<table><tr><td>One</td><td style='visibility:hidden'>{TRICK}</td></tr></table>"),
+        format!("<table><tr><td>One</td><td style='opacity:0'>{TRICK}</td></tr></table>"),
     ] {
         let read = web(&with(&hidden));
         assert!(!read.markdown.contains("Ignore all"), "{hidden}\n{}", read.markdown);
@@ -47,6 +49,9 @@ fn style_rules_hide_text() {
             format!("<p class='tiny' style='font-size:14px'>{TRICK}</p>"),
         ),
         (".x7{display:none} p{visibility:visible}", format!("<div class='x7'><p>{TRICK}</p></div>")),
+        (".x7{display:none !important}", format!("<p class='x7' style='display:block'>{TRICK}</p>")),
+        (".x7{display:none}", format!("<p class='x7' style='color:red'>{TRICK}</p>")),
+        (".x7{height:0;overflow:hidden}", format!("<p class='x7' style='width:100px'>{TRICK}</p>")),
     ] {
         let page = with(&hidden).replace("</head>", &format!("<style>body {{ margin: 0 }} {rule}</style></head>"));
         let read = web(&page);
@@ -75,6 +80,38 @@ fn text_with_its_own_size_in_a_container_without_size_is_read() {
         let read = web(&with(&row).replace("</head>", &format!("<style>{rule}</style></head>")));
         assert!(read.markdown.contains("The second cell of the row."), "{rule}\n{}", read.markdown);
         assert!(read.labels.is_empty(), "{rule}");
+    }
+}
+
+/// A cell whose text is hidden stays, so that the cells behind it stay under their headings.
+#[test]
+fn cells_with_hidden_text_keep_their_columns() {
+    let wide = "style='font-size:14px'";
+    for (table, markdown) in [
+        (
+            "<table><tr><th style='font-size:0'>Select</th><th>Name</th><th>Price</th></tr><tr><td>1</td><td>Bolt</td><td>5</td></tr></table>".to_owned(),
+            "| | Name | Price |\n| --- | --- | --- |\n| 1 | Bolt | 5 |\n",
+        ),
+        (
+            "<table><tr><th>Name</th><th>Q1</th><th>Q2</th></tr><tr><td>North</td><td style='visibility:hidden'>none</td><td>7</td></tr></table>".to_owned(),
+            "| Name | Q1 | Q2 |\n| --- | --- | --- |\n| North | | 7 |\n",
+        ),
+        (
+            format!("<table style='font-size:0'><tr><th {wide}>Name</th><th {wide}>Q1</th><th {wide}>Q2</th></tr><tr><td {wide}>North</td><td></td><td {wide}>5</td></tr></table>"),
+            "| Name | Q1 | Q2 |\n| --- | --- | --- |\n| North | | 5 |\n",
+        ),
+        (
+            "<table><tr><th>Name</th><th>Q1</th><th>Q2</th></tr><tr><td>North</td><td style='opacity:0'>none</td><td>7</td></tr></table>".to_owned(),
+            "| Name | Q1 | Q2 |\n| --- | --- | --- |\n| North | | 7 |\n",
+        ),
+        (
+            "<table><tr><th>Name</th><th>Q1</th></tr><tr><td style='display:none'>none</td><td>North</td><td>7</td></tr></table>".to_owned(),
+            "| Name | Q1 |\n| --- | --- |\n| North | 7 |\n",
+        ),
+    ] {
+        let page = format!("<!doctype html><html><body>{table}</body></html>");
+        let read = extract(&ExtractRequest::new(FileKind::Html, "a.html"), page.as_bytes()).expect("a page");
+        assert_eq!(read.markdown, markdown, "{table}");
     }
 }
 
