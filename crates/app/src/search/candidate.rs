@@ -103,7 +103,7 @@ pub struct CandidateList {
 }
 
 /// The nearest documents of a collection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SemanticList {
     /// Number of documents in the list.
     pub listed: usize,

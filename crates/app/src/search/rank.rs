@@ -60,12 +60,12 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let best = all().map(|candidate| candidate.score).fold(0.0, f64::max);
     // Without any matching word there is no other evidence.
     let scale = if best > 0.0 { best } else { 1.0 };
-    let semantic = lists.iter().filter_map(|list| list.semantic);
+    let semantic = lists.iter().filter_map(|list| list.semantic.as_ref());
     let Some(floor) = common_floor(semantic) else { return };
     let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
     let weights = Weights::of(&comparisons);
     for list in lists {
-        let tail = list.semantic.and_then(|semantic| semantic.tail);
+        let tail = list.semantic.as_ref().and_then(|semantic| semantic.tail.as_ref());
         let typical = typical_passages(&list.candidates);
         for candidate in &mut list.candidates {
             candidate.meaning = candidate.cosine().map_or(0.0, |cosine| {
@@ -91,7 +91,7 @@ fn typical_passages(candidates: &[Candidate]) -> f64 {
 /// Compares the words with the model in a list that is sorted by lexical evidence. Results of providers are not listed, however near
 /// they are.
 fn compare(list: &CandidateList) -> Option<Comparison> {
-    let SemanticList { listed, documents, .. } = list.semantic?;
+    let SemanticList { listed, documents, .. } = *list.semantic.as_ref()?;
     let matching = list.candidates.iter().filter(|candidate| is_listed_match(candidate));
     let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
     Some(Comparison::of(places, listed, documents))
@@ -103,8 +103,8 @@ fn is_listed_match(candidate: &Candidate) -> bool {
 }
 
 /// Returns the lowest cosine of the nearest documents of all lists. Lists of whole collections end with documents that are not near.
-fn common_floor(lists: impl Iterator<Item = SemanticList>) -> Option<f32> {
-    let (cut, whole): (Vec<SemanticList>, Vec<SemanticList>) =
+fn common_floor<'a>(lists: impl Iterator<Item = &'a SemanticList>) -> Option<f32> {
+    let (cut, whole): (Vec<&SemanticList>, Vec<&SemanticList>) =
         lists.partition(|list| list.documents > list.listed as u64);
     let highest = cut.iter().map(|list| list.floor).max_by(f32::total_cmp);
     highest.or_else(|| whole.iter().map(|list| list.floor).min_by(f32::total_cmp))

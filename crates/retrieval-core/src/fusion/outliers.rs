@@ -12,19 +12,24 @@ const UNRELATED: f64 = 0.5;
 const END: f64 = 0.8;
 /// Least standard deviation. Stored vectors are rounded, and copies of one document have equal cosines.
 const MIN_DEVIATION: f64 = 0.01;
-/// Standard deviations beyond the nearest expected document from which a document stands out. The nearest of a thousand random
+/// Standard deviations beyond the expected cosine from which a document stands out. The nearest of a thousand random
 /// vectors does for 3 % of the queries.
 const FROM: f64 = 1.0;
 /// Standard deviations with which it stands out fully.
 const FULL: f64 = 2.5;
 
 /// Tail of the cosines of unrelated documents.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tail {
     /// Number of documents that the list has the nearest of.
     documents: f64,
     mean: f64,
     deviation: f64,
+    /// Distinct cosines of the list, nearest first.
+    cosines: Vec<f32>,
+    /// Standard deviations by which each of them is beyond the one that is expected at its place, or one behind it is: ten documents
+    /// that are somewhat nearer than chance explains are less probable than one.
+    beyond: Vec<f64>,
 }
 
 impl Tail {
@@ -45,15 +50,27 @@ impl Tail {
         let (at_first, at_last) = (expected(first, documents), expected(last, documents));
         let [first, last] = [first, last].map(|place| f64::from(cosines[place]));
         let deviation = ((first - last) / (at_first - at_last)).max(MIN_DEVIATION);
-        Some(Self { documents, mean: last - deviation * at_last, deviation })
+        let mut tail = Self { documents, mean: last - deviation * at_last, deviation, beyond: Vec::new(), cosines };
+        let places = tail.cosines.iter().enumerate();
+        tail.beyond = places.map(|(place, cosine)| tail.beyond_place(place, *cosine)).collect();
+        for place in (1..tail.beyond.len()).rev() {
+            tail.beyond[place - 1] = tail.beyond[place - 1].max(tail.beyond[place]);
+        }
+        Some(tail)
     }
 
     /// Returns how far the cosine of a document is beyond the tail, from 0 within it to 1. `length` is its number of passages,
     /// relative to that of the others: the nearest of many passages is near by chance.
     pub fn excess(&self, cosine: f32, length: f64) -> f64 {
-        let highest = expected(0, self.documents * length.max(1.0));
-        let beyond = (f64::from(cosine) - self.mean) / self.deviation - highest;
+        let place = self.cosines.partition_point(|listed| *listed > cosine);
+        let behind = self.beyond.get(place).copied().unwrap_or(f64::NEG_INFINITY);
+        let by_length = expected(0, self.documents * length.max(1.0)) - expected(0, self.documents);
+        let beyond = self.beyond_place(place, cosine).max(behind) - by_length;
         ((beyond - FROM) / (FULL - FROM)).clamp(0.0, 1.0)
+    }
+
+    fn beyond_place(&self, place: usize, cosine: f32) -> f64 {
+        (f64::from(cosine) - self.mean) / self.deviation - expected(place, self.documents)
     }
 }
 
@@ -130,6 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn documents_that_are_somewhat_nearer_stand_out_together() {
+        let excess = |related: u8| {
+            let mut cosines = unrelated(100, 1_400);
+            let from = cosines[0] + 0.045;
+            cosines.splice(0..0, (0..related).map(|place| from - f32::from(place) * 1e-4));
+            cosines.truncate(100);
+            let tail = Tail::of(&cosines, 1_400).expect("a tail");
+            [0, usize::from(related) - 1, usize::from(related)].map(|place| tail.excess(cosines[place], 1.0))
+        };
+        assert_eq!(excess(1), [0.0; 3]);
+        let [first, last, next] = excess(10);
+        assert!(first > 0.2 && first == last && next == 0.0, "{first} {last} {next}");
+    }
+
+    #[test]
     fn copies_of_one_text_are_no_tail() {
         let distinct = unrelated(100, 1_000);
         for copies in [2, 100, 1_000] {
@@ -141,7 +173,7 @@ mod tests {
             // The list ends within the copies.
             cosines.truncate(100);
             let tail = Tail::of(&cosines, 1_000);
-            assert!(tail.is_none_or(|tail| tail.excess(distinct[0], 1.0) == 0.0), "{copies}: {tail:?}");
+            assert!(tail.as_ref().is_none_or(|tail| tail.excess(distinct[0], 1.0) == 0.0), "{copies}: {tail:?}");
         }
         assert!(Tail::of(&[0.5; 100], 5_000).is_none());
     }
