@@ -55,14 +55,14 @@ impl VectorIndexes {
         generations::read_vectors(&self.client, &index::generations_uid(&self.prefix), name).await
     }
 
-    async fn expect(&self, name: IndexName, uid: Option<String>) -> Result<(), EngineError> {
+    async fn set_expected(&self, name: IndexName, uid: Option<String>) -> Result<(), EngineError> {
         generations::write_vectors(&self.client, &index::generations_uid(&self.prefix), name, uid).await
     }
 
     /// Forgets which index of vectors has to exist. The next vectors create it.
     pub async fn forget(&self, name: IndexName) -> Result<(), EngineError> {
         match self.expected(name).await? {
-            Some(_) => self.expect(name, None).await,
+            Some(_) => self.set_expected(name, None).await,
             None => Ok(()),
         }
     }
@@ -126,7 +126,7 @@ impl VectorIndexes {
         }
         // After the creation: otherwise the index would seem to be lost meanwhile.
         if expected.as_ref() != Some(last) {
-            self.expect(name, Some(last.clone())).await?;
+            self.set_expected(name, Some(last.clone())).await?;
         }
         Ok(())
     }
