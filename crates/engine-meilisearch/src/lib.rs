@@ -65,7 +65,7 @@ pub struct MeilisearchEngine {
     transport: Transport,
     web: Index<Transport>,
     workspace: Index<Transport>,
-    /// Name of the index with the generations of the other two.
+    /// Name of the index with the state of the other two.
     generations: String,
     scopes: ScopeCache,
     responses: ResponseCache,
@@ -207,7 +207,14 @@ impl SearchEngine for MeilisearchEngine {
         for uid in existing.iter().filter(|uid| IndexName::ALL.iter().any(|name| uid.starts_with(own(*name)))) {
             index::complete_settings(&self.client, uid).await?;
         }
-        Ok(IndexName::ALL.iter().copied().filter(|name| !existing.iter().any(|uid| uid == own(*name))).collect())
+        let mut incomplete = Vec::new();
+        for name in IndexName::ALL.iter().copied() {
+            let exists = existing.iter().any(|uid| uid == own(name));
+            if !exists || !self.vectors.is_complete(name, &existing).await? {
+                incomplete.push(name);
+            }
+        }
+        Ok(incomplete)
     }
 
     async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
@@ -222,6 +229,8 @@ impl SearchEngine for MeilisearchEngine {
     async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError> {
         for name in indexes {
             index::create(&self.client, &self.index(*name).uid).await?;
+            // Otherwise a lost index of vectors would be reported until its documents are fed.
+            self.vectors.forget(*name).await?;
         }
         self.scopes.invalidate();
         Ok(())

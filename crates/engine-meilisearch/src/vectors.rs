@@ -18,7 +18,7 @@ use crate::document::{EmbeddedDocument, attribute};
 use crate::error::from_client;
 use crate::transport::Transport;
 use crate::upload::Bodies;
-use crate::{filter, index, upload};
+use crate::{filter, generations, index, upload};
 
 /// Indexes of vectors on the server.
 pub struct VectorIndexes {
@@ -43,7 +43,35 @@ impl VectorIndexes {
         Ok(uids.into_iter().filter(|uid| uid.starts_with(&beginning)).collect())
     }
 
+    /// Returns true if the index of the vectors that were stored last is among the existing ones, or if there never was one.
+    /// The indexes of earlier models may be deleted.
+    pub async fn is_complete(&self, name: IndexName, existing: &[String]) -> Result<bool, EngineError> {
+        let expected = self.expected(name).await?;
+        Ok(expected.is_none_or(|uid| existing.contains(&uid)))
+    }
+
+    /// Returns the name of the index whose loss would lose vectors.
+    async fn expected(&self, name: IndexName) -> Result<Option<String>, EngineError> {
+        generations::read_vectors(&self.client, &index::generations_uid(&self.prefix), name).await
+    }
+
+    async fn set_expected(&self, name: IndexName, uid: Option<String>) -> Result<(), EngineError> {
+        generations::write_vectors(&self.client, &index::generations_uid(&self.prefix), name, uid).await
+    }
+
+    /// Forgets which index of vectors has to exist. The next vectors create it.
+    pub async fn forget(&self, name: IndexName) -> Result<(), EngineError> {
+        match self.expected(name).await? {
+            Some(_) => self.set_expected(name, None).await,
+            None => Ok(()),
+        }
+    }
+
     /// Stores the vectors of documents, and deletes all others that they had, and those of removed documents.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` if the index of vectors was lost: a new one would have only the vectors of these documents.
     pub async fn apply(
         &self,
         name: IndexName,
@@ -53,11 +81,7 @@ impl VectorIndexes {
         let mut uids = self.list(name).await?;
         let kinds: BTreeMap<String, VectorKind> =
             documents.iter().filter_map(IndexDocument::vector_kind).map(|kind| (self.uid(name, kind), kind)).collect();
-        for (uid, kind) in &kinds {
-            if uids.insert(uid.clone()) {
-                index::create_for_vectors(&self.client, uid, kind.dimensions).await?;
-            }
-        }
+        self.create(name, &kinds, &mut uids).await?;
         for uid in uids {
             let kind = kinds.get(&uid).copied();
             let index = self.client.index(&uid);
@@ -80,9 +104,38 @@ impl VectorIndexes {
         Ok(())
     }
 
+    /// Creates the missing indexes of these kinds, and stores the name of the last one.
+    async fn create(
+        &self,
+        name: IndexName,
+        kinds: &BTreeMap<String, VectorKind>,
+        existing: &mut BTreeSet<String>,
+    ) -> Result<(), EngineError> {
+        let Some((last, _)) = kinds.last_key_value() else { return Ok(()) };
+        let expected = self.expected(name).await?;
+        for (uid, kind) in kinds {
+            if existing.contains(uid) {
+                continue;
+            }
+            if expected.as_ref() == Some(uid) {
+                let message = format!("index `{uid}` does not exist on the server");
+                return Err(EngineError::new(EngineErrorKind::Corrupt, message));
+            }
+            index::create_for_vectors(&self.client, uid, kind.dimensions).await?;
+            existing.insert(uid.clone());
+        }
+        // After the creation: otherwise the index would seem to be lost meanwhile.
+        if expected.as_ref() != Some(last) {
+            self.set_expected(name, Some(last.clone())).await?;
+        }
+        Ok(())
+    }
+
     /// Deletes all vectors of an index.
     pub async fn clear(&self, name: IndexName) -> Result<(), EngineError> {
         let action = "removing an index of vectors";
+        // Before the deletion: otherwise the indexes would seem to be lost meanwhile.
+        self.forget(name).await?;
         for uid in self.list(name).await? {
             let task = self.client.index(uid).delete().await.map_err(|error| from_client(action, error))?;
             index::wait(&self.client, action, task).await?;

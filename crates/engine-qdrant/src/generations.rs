@@ -1,5 +1,9 @@
-//! Generations of both indexes, in a small collection of their own: a document among the others would distort their
-//! statistics.
+//! State of both indexes, in a small collection of its own: a point among the documents would distort their statistics.
+//!
+//! Each index has two points: its generation, and the alias of its vectors. An older version of this crate reads and writes
+//! only the first one.
+
+use std::collections::HashMap;
 
 use engine::{EngineError, EngineErrorKind};
 use model::{Generation, IndexName};
@@ -12,26 +16,22 @@ use crate::nodes::{Call, Nodes};
 use crate::{QdrantOptions, collections, response};
 
 const GENERATION: &str = "generation";
+const VECTORS: &str = "vectors";
 
-/// Returns the id of the point of an index.
-fn id(name: IndexName) -> PointId {
-    Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_str().as_bytes()).to_string().into()
+/// Returns the id of the point with this name.
+fn id(name: &str) -> PointId {
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).to_string().into()
+}
+
+/// Returns the name of the point with the alias of the vectors.
+fn vectors_name(name: IndexName) -> String {
+    format!("{}-vectors", name.as_str())
 }
 
 /// Returns the stored generation of an index.
 pub async fn read(nodes: &Nodes, collection: &str, name: IndexName) -> Result<Option<Generation>, EngineError> {
-    let request = &GetPointsBuilder::new(collection, vec![id(name)]).with_payload(true).build();
-    let get = |client: Qdrant| async move { client.get_points(request.clone()).await };
-    let points = match nodes.call("reading the generation of the index", Call::Read, get).await {
-        Ok(response) => response.result,
-        Err(error) if error.kind == EngineErrorKind::Corrupt => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let value = points.first().and_then(|point| point.payload.get(GENERATION)).and_then(|value| value.kind.as_ref());
-    match value {
-        Some(Kind::StringValue(text)) => Ok(Uuid::parse_str(text).ok().map(Generation)),
-        _ => Ok(None),
-    }
+    let text = find(nodes, collection, name.as_str(), GENERATION, "reading the generation of the index").await?;
+    Ok(text.and_then(|text| Uuid::parse_str(&text).ok()).map(Generation))
 }
 
 /// Stores the generation of an index. The first call creates the collection.
@@ -42,12 +42,67 @@ pub async fn write(
     name: IndexName,
     generation: Generation,
 ) -> Result<(), EngineError> {
-    let action = "storing the generation of the index";
-    let point = PointStruct {
-        id: Some(id(name)),
-        payload: [(GENERATION.to_owned(), Value::from(generation.0.to_string()))].into(),
-        vectors: Some(qdrant_client::qdrant::NamedVectors::default().into()),
+    let payload = [(GENERATION.to_owned(), Value::from(generation.0.to_string()))].into();
+    let point = point(name.as_str(), payload);
+    put(nodes, options, collection, point, "storing the generation of the index").await
+}
+
+/// Returns the alias of vectors that [`write_vectors`] stored last.
+pub async fn read_vectors(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    name: IndexName,
+) -> Result<Option<String>, EngineError> {
+    let collection = collections::generations(&options.prefix);
+    find(nodes, &collection, &vectors_name(name), VECTORS, "reading the alias of the vectors").await
+}
+
+/// Stores the alias of the vectors that belong to an index; `None` if none has to exist.
+pub async fn write_vectors(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    name: IndexName,
+    alias: Option<&str>,
+) -> Result<(), EngineError> {
+    let collection = collections::generations(&options.prefix);
+    let payload = alias.map(|alias| (VECTORS.to_owned(), Value::from(alias))).into_iter().collect();
+    let point = point(&vectors_name(name), payload);
+    put(nodes, options, &collection, point, "storing the alias of the vectors").await
+}
+
+/// Returns a text of a point; `None` if it, the point or the collection is missing.
+async fn find(
+    nodes: &Nodes,
+    collection: &str,
+    name: &str,
+    field: &str,
+    action: &str,
+) -> Result<Option<String>, EngineError> {
+    let request = &GetPointsBuilder::new(collection, vec![id(name)]).with_payload(true).build();
+    let get = |client: Qdrant| async move { client.get_points(request.clone()).await };
+    let points = match nodes.call(action, Call::Read, get).await {
+        Ok(response) => response.result,
+        Err(error) if error.kind == EngineErrorKind::Corrupt => return Ok(None),
+        Err(error) => return Err(error),
     };
+    let value = points.first().and_then(|point| point.payload.get(field)).and_then(|value| value.kind.as_ref());
+    match value {
+        Some(Kind::StringValue(text)) => Ok(Some(text.clone())),
+        _ => Ok(None),
+    }
+}
+
+fn point(name: &str, payload: HashMap<String, Value>) -> PointStruct {
+    PointStruct { id: Some(id(name)), payload, vectors: Some(qdrant_client::qdrant::NamedVectors::default().into()) }
+}
+
+async fn put(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    collection: &str,
+    point: PointStruct,
+    action: &str,
+) -> Result<(), EngineError> {
     let request = &UpsertPoints {
         collection_name: collection.to_owned(),
         wait: Some(true),

@@ -174,7 +174,14 @@ impl SearchEngine for QdrantEngine {
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
         let aliases = collections::aliases(&self.nodes).await?;
-        Ok(IndexName::ALL.iter().copied().filter(|name| !aliases.contains(&self.alias(*name))).collect())
+        let mut incomplete = Vec::new();
+        for name in IndexName::ALL.iter().copied() {
+            let exists = aliases.contains(&self.alias(name));
+            if !exists || !vectors::is_complete(&self.nodes, &self.options, name, &aliases).await? {
+                incomplete.push(name);
+            }
+        }
+        Ok(incomplete)
     }
 
     async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
@@ -189,6 +196,8 @@ impl SearchEngine for QdrantEngine {
     async fn mark_rebuilt(&self, indexes: &[IndexName]) -> Result<(), EngineError> {
         for name in indexes {
             collections::create_index(&self.nodes, &self.options, &self.alias(*name)).await?;
+            // Otherwise lost vectors would be reported until their documents are fed.
+            vectors::forget(&self.nodes, &self.options, *name).await?;
         }
         self.scopes.clear();
         Ok(())

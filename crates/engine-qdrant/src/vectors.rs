@@ -14,7 +14,7 @@ use qdrant_client::qdrant::{Filter, Query, QueryPoints, VectorInput};
 use crate::document::{components, embedded_point};
 use crate::nodes::{Call, Nodes};
 use crate::search::doc_id;
-use crate::{QdrantOptions, changes, collections, filter};
+use crate::{QdrantOptions, changes, collections, filter, generations};
 
 /// Number of documents requested beyond the limit: the server breaks ties by its own order.
 const SPARE: usize = 32;
@@ -29,7 +29,59 @@ async fn list(nodes: &Nodes, prefix: &str, name: IndexName) -> Result<BTreeSet<S
     Ok(collections::aliases(nodes).await?.into_iter().filter(|alias| alias.starts_with(&beginning)).collect())
 }
 
+/// Returns true if the alias of the vectors that were stored last is among the existing ones, or if there never was one.
+/// Those of earlier models may be deleted.
+pub async fn is_complete(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    name: IndexName,
+    existing: &[String],
+) -> Result<bool, EngineError> {
+    let expected = generations::read_vectors(nodes, options, name).await?;
+    Ok(expected.is_none_or(|alias| existing.contains(&alias)))
+}
+
+/// Forgets which alias of vectors has to exist. The next vectors create it.
+pub async fn forget(nodes: &Nodes, options: &QdrantOptions, name: IndexName) -> Result<(), EngineError> {
+    match generations::read_vectors(nodes, options, name).await? {
+        Some(_) => generations::write_vectors(nodes, options, name, None).await,
+        None => Ok(()),
+    }
+}
+
+/// Creates the missing collections of these kinds, and stores the alias of the last one.
+async fn create(
+    nodes: &Nodes,
+    options: &QdrantOptions,
+    name: IndexName,
+    kinds: &BTreeMap<String, VectorKind>,
+    existing: &mut BTreeSet<String>,
+) -> Result<(), EngineError> {
+    let Some((last, _)) = kinds.last_key_value() else { return Ok(()) };
+    let expected = generations::read_vectors(nodes, options, name).await?;
+    for (alias, kind) in kinds {
+        if existing.contains(alias) {
+            continue;
+        }
+        if expected.as_ref() == Some(alias) {
+            let message = format!("index `{alias}` does not exist on the server");
+            return Err(EngineError::new(EngineErrorKind::Corrupt, message));
+        }
+        collections::create_for_vectors(nodes, options, alias, kind.dimensions).await?;
+        existing.insert(alias.clone());
+    }
+    // After the creation: otherwise the vectors would seem to be lost meanwhile.
+    if expected.as_ref() != Some(last) {
+        generations::write_vectors(nodes, options, name, Some(last.as_str())).await?;
+    }
+    Ok(())
+}
+
 /// Stores the vectors of documents, and deletes all others that they had, and those of removed documents.
+///
+/// # Errors
+///
+/// `Corrupt` if the collection of the vectors was lost: a new one would have only the vectors of these documents.
 pub async fn apply(
     nodes: &Nodes,
     options: &QdrantOptions,
@@ -43,11 +95,7 @@ pub async fn apply(
         .filter_map(IndexDocument::vector_kind)
         .map(|kind| (alias(&options.prefix, name, kind), kind))
         .collect();
-    for (alias, kind) in &kinds {
-        if aliases.insert(alias.clone()) {
-            collections::create_for_vectors(nodes, options, alias, kind.dimensions).await?;
-        }
-    }
+    create(nodes, options, name, &kinds, &mut aliases).await?;
     for alias in aliases {
         let kind = kinds.get(&alias).copied();
         let without = documents.iter().filter(|document| kind.is_none() || document.vector_kind() != kind);
@@ -66,6 +114,8 @@ pub async fn apply(
 
 /// Deletes all vectors of an index.
 pub async fn clear(nodes: &Nodes, options: &QdrantOptions, name: IndexName) -> Result<(), EngineError> {
+    // A lost collection is created by the next vectors.
+    forget(nodes, options, name).await?;
     for alias in list(nodes, &options.prefix, name).await? {
         changes::clear(nodes, &alias).await?;
     }

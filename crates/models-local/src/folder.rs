@@ -100,9 +100,15 @@ impl Folder {
     }
 
     /// Reads the configuration of the pooling module, if there is one.
+    ///
+    /// # Errors
+    /// The module has no configuration: with the wrong pooling the vectors would be bad without a sign.
     pub fn pooling<T: DeserializeOwned>(&mut self) -> Result<Option<(PathBuf, T)>, LoadError> {
         let Some(path) = self.pooling.as_ref().map(|folder| folder.join("config.json")) else { return Ok(None) };
-        Ok(self.json(&path)?.map(|config| (path, config)))
+        match self.json(&path)? {
+            Some(config) => Ok(Some((path, config))),
+            None => Err(LoadError::new(&path, "is missing: copy the folder of the pooling module, too")),
+        }
     }
 
     pub fn path_of(&self, name: &str) -> PathBuf {

@@ -24,6 +24,7 @@ mod connections;
 mod deployment;
 mod doctor;
 mod documents;
+mod embedding;
 mod external_index;
 mod faults;
 mod file_names;

@@ -33,6 +33,11 @@ impl Server {
 
     /// Deletes all indexes under this prefix, as an operator might by mistake.
     pub async fn delete_indexes(&self) {
+        self.delete_indexes_with("").await;
+    }
+
+    /// Deletes the indexes under this prefix whose names contain a text.
+    pub async fn delete_indexes_with(&self, text: &str) {
         let client = reqwest::Client::new();
         let authorized = |request: reqwest::RequestBuilder| match &self.options.api_key {
             Some(key) => request.bearer_auth(key),
@@ -43,7 +48,7 @@ impl Server {
         let listed: serde_json::Value =
             serde_json::from_str(&listed.text().await.unwrap_or_default()).unwrap_or_default();
         for uid in listed["results"].as_array().into_iter().flatten().filter_map(|index| index["uid"].as_str()) {
-            if uid.starts_with(&self.options.prefix) {
+            if uid.starts_with(&self.options.prefix) && uid.contains(text) {
                 // A failure is ignored: `drop` cannot report errors.
                 let _ = authorized(client.delete(format!("{}/indexes/{uid}", self.options.url))).send().await;
             }

@@ -38,10 +38,15 @@ impl Server {
 
     /// Deletes all collections under this prefix, as an operator might by mistake.
     pub async fn delete_collections(&self) {
+        self.delete_collections_with("").await;
+    }
+
+    /// Deletes the collections under this prefix whose names contain a text.
+    pub async fn delete_collections_with(&self, text: &str) {
         let client = self.client();
         let Ok(listed) = client.list_collections().await else { return };
         for collection in listed.collections {
-            if collection.name.starts_with(&self.options.prefix) {
+            if collection.name.starts_with(&self.options.prefix) && collection.name.contains(text) {
                 // A failure is ignored: `drop` cannot report errors.
                 let _ = client.delete_collection(collection.name).await;
             }

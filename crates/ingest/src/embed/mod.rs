@@ -12,6 +12,7 @@ mod heartbeat;
 mod round;
 mod text;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,13 +42,15 @@ pub struct EmbeddingWorker {
     embedding: Embedding,
     /// Owner of the last job that a round reached; `None` for the web.
     served: Mutex<Option<OrganizationId>>,
+    /// True once the log says that the indexes use another model.
+    is_replaced: AtomicBool,
 }
 
 impl EmbeddingWorker {
     pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
         round::register_metrics();
         let embedding = Embedding::new(store, embedder, clock);
-        Self { embedding, served: Mutex::default() }
+        Self { embedding, served: Mutex::default(), is_replaced: AtomicBool::default() }
     }
 
     /// Makes the indexes use this model. If they used another one, the worker enqueues all documents.
@@ -100,7 +103,7 @@ impl EmbeddingWorker {
         for index in IndexName::ALL {
             let used = store.find_index_model(*index).await?;
             if used.model.as_ref() != Some(&model) {
-                // A server with other settings has taken over.
+                self.report_replaced(*index, &model, used.model.as_deref());
                 return Ok(0);
             }
             if used.queued {
@@ -111,7 +114,20 @@ impl EmbeddingWorker {
                 return Ok(queued);
             }
         }
+        self.is_replaced.store(false, Ordering::Relaxed);
         self.embed_some(model).await
+    }
+
+    /// Logs once that a server with other settings has taken over.
+    fn report_replaced(&self, index: IndexName, model: &str, used: Option<&str>) {
+        if !self.is_replaced.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                index = index.as_str(),
+                model,
+                used = used.unwrap_or("none"),
+                "another server has switched the index to its model, so this one embeds no more documents"
+            );
+        }
     }
 
     async fn embed_some(&self, model: String) -> Result<usize, EmbedError> {

@@ -68,9 +68,11 @@ impl Background<'_> {
     }
 
     /// Makes the indexes use the vectors of the model, and embeds documents; without a model, the indexes use no vectors.
-    pub async fn embed(&mut self, shared: &Shared<'_>, embedder: Option<&Arc<dyn Embedder>>) -> anyhow::Result<()> {
-        let Some(embedder) = embedder else { return Ok(ingest::embed::use_model(shared.store, None).await?) };
-        let worker = EmbeddingWorker::new(shared.store.clone(), Arc::clone(embedder), shared.store.clock());
+    ///
+    /// Servers that run with another model stop embedding.
+    pub async fn embed(&mut self, store: &Docstore, embedder: Option<&Arc<dyn Embedder>>) -> anyhow::Result<()> {
+        let Some(embedder) = embedder else { return Ok(ingest::embed::use_model(store, None).await?) };
+        let worker = EmbeddingWorker::new(store.clone(), Arc::clone(embedder), store.clock());
         worker.adopt().await?;
         let worker = Arc::new(worker);
         self.spawn("embedding", move |stop| Arc::clone(&worker).work(stop));
