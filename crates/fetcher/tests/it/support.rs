@@ -102,8 +102,10 @@ impl Unresponsive {
         Self { address, listener, _waiting: waiting }
     }
 
-    /// Returns the listener, for a site that accepts connections.
-    pub fn into_listener(self) -> TcpListener {
-        self.listener
+    /// Returns the listener, which answers from now on.
+    pub fn into_listener(self) -> tokio::net::TcpListener {
+        self.listener.set_nonblocking(true).unwrap();
+        while self.listener.accept().is_ok() {}
+        tokio::net::TcpListener::from_std(self.listener).unwrap()
     }
 }
