@@ -156,6 +156,7 @@ mod tests {
         assert!(!needs_scripts(&html("<p>Hello</p>"), "Hello"), "it has no scripts");
         assert!(!needs_scripts(&page(FileKind::Txt, shell), ""), "it is no page");
     }
+
     #[test]
     fn scripts_that_leave_less_text_change_nothing() {
         let outcome = |written: Option<&str>| {
