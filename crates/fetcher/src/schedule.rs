@@ -53,8 +53,8 @@ impl Schedule {
         Ok(self.insert(Slot { start, end: start + delay, is_confirmed: false }))
     }
 
-    /// Confirms a slot whose time has come: its request is sent next. Returns `None` if another request was sent meanwhile, which
-    /// the delay has not passed since: the slot came too late.
+    /// Confirms a slot whose time has come: its request is sent next. Returns `None` if the slot came too late, and the delay after
+    /// another request has not passed.
     pub fn confirm(&mut self, slot: Slot, now: Instant) -> Option<Slot> {
         if self.free_from() > now {
             return None;
