@@ -1,6 +1,6 @@
 //! Visits to one host, one after the other, under its lease.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,13 +88,20 @@ impl Session {
                 self.store.refresh_crawl_queues(host.host.clone()).await?;
                 return Ok(Next::End);
             }
-            let contents = self.listed_contents(&due).await?;
+            let ids = due.iter().flat_map(|due| due.urls.iter().map(|url| url.url_id)).collect();
+            let mut contents = self.listed_contents(ids).await?;
+            let mut visited = HashSet::new();
             let (contexts, urls) = in_turns(due);
             if urls.is_empty() {
                 return Ok(Next::Unreadable);
             }
             for url in urls {
                 let Some(context) = contexts.get(&url.crawl_id) else { continue };
+                if !visited.insert(url.url_id) {
+                    // The visit for another crawl may have listed, changed or removed the page.
+                    contents.remove(&url.url_id);
+                    contents.extend(self.listed_contents(vec![url.url_id]).await?);
+                }
                 let content = contents.get(&url.url_id);
                 let known = Known {
                     is_listed: content.is_some(),
@@ -118,8 +125,7 @@ impl Session {
     }
 
     /// Returns the digests of the contents in the index. A conditional request needs them to be the ones that were read.
-    async fn listed_contents(&self, due: &[DueUrls]) -> Result<HashMap<DocId, String>, StoreError> {
-        let ids: Vec<DocId> = due.iter().flat_map(|due| due.urls.iter().map(|url| url.url_id)).collect();
+    async fn listed_contents(&self, ids: Vec<DocId>) -> Result<HashMap<DocId, String>, StoreError> {
         Ok(self.store.list_valid_digests(ids).await?.into_iter().collect())
     }
 

@@ -8,7 +8,7 @@ use extract::Extracted;
 use extract_worker::{Extractor, WorkError};
 use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
 use file_types::FileKind;
-use ingest::scripted::{RenderTurn, Rendering, Scripted, says_more, says_nothing};
+use ingest::scripted::{RenderTurn, Rendering, Scripted, Scripts};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, OrganizationId, Timestamp};
 use tokio::sync::Semaphore;
 use tokio::task::coop::consume_budget;
@@ -50,15 +50,6 @@ pub struct Known {
     pub is_listed: bool,
     /// The stored content is the one that the validators belong to.
     pub is_current: bool,
-}
-
-/// Outcome of the scripts of a page.
-enum Scripts {
-    /// The page has its text without them.
-    NotNeeded,
-    /// The document that they made, with its text.
-    Wrote(Box<(FetchedPage, Extracted)>),
-    Failed,
 }
 
 /// Outcome of a visit.
@@ -273,15 +264,12 @@ impl Visitor {
             Rendering::Failed => return Ok(Scripts::Failed),
             Rendering::Rendered(rendered) => rendered,
         };
-        match self.extract(&rendered).await {
-            Ok(written) if says_more(&written.markdown, &extracted.markdown) => {
-                Ok(Scripts::Wrote(Box::new((*rendered, written))))
-            }
-            Ok(written) if says_nothing(&written.markdown) => Ok(Scripts::Failed),
-            Ok(_) => Ok(Scripts::NotNeeded),
-            Err(Trouble::Busy) => Err(Trouble::Busy),
-            Err(_) => Ok(Scripts::Failed),
-        }
+        let written = match self.extract(&rendered).await {
+            Ok(written) => Some(written),
+            Err(Trouble::Busy) => return Err(Trouble::Busy),
+            Err(_) => None,
+        };
+        Ok(Scripts::compare(*rendered, written, &extracted.markdown))
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::body;
 use crate::error::{FetchError, TimeoutStage};
-use crate::host_limiter::{HostPermit, Start};
+use crate::host_limiter::{HostPermit, SHORTEST_RETRY, Start};
 use crate::on_behalf;
 use crate::outcomes::{self, Success};
 use crate::page::{FetchRequest, Fetched, FetchedPage, Validators};
@@ -17,6 +17,9 @@ use crate::page_kind::{self, Declared};
 use crate::redirects::{RedirectChain, is_redirect};
 use crate::shared::Shared;
 use crate::targets::Target;
+
+/// Starts that a fetch takes at most. It is refused if its permits came too late for all of them.
+const MAX_STARTS: usize = 8;
 
 /// Fetch that has its permits. Dropping it returns them: keep it while the page is in memory.
 pub struct AdmittedFetch {
@@ -101,24 +104,30 @@ impl AdmittedFetch {
         Ok(())
     }
 
-    /// Takes the next start of a request to the host, and waits for it.
+    /// Takes the next start of a request to the host, and waits for it. Takes another if a permit came so late that the delay to
+    /// requests of others would not be kept.
     async fn wait_for_start(&mut self, delay: Duration) -> Result<(), FetchError> {
         let Some(host) = &self.host else { return Ok(()) };
-        // A fetch that would end before its start leaves it to others.
-        let max_wait = self.shared.options.time_limits.wait.min(self.time.0);
-        let start = host.take_start(delay, max_wait)?;
-        if start.at() > Instant::now() {
-            // Other hosts need not wait for this one.
-            self.permit = None;
-            let waiting = async {
-                tokio::time::sleep_until(start.at()).await;
-                Ok(())
-            };
-            self.time.spend(waiting).await?;
-            self.permit = Some(self.shared.permits.fetch(self.request.organization_id).await?);
+        for _ in 0..MAX_STARTS {
+            // A fetch that would end before its start leaves it to others.
+            let max_wait = self.shared.options.time_limits.wait.min(self.time.0);
+            let mut start = host.take_start(delay, max_wait)?;
+            if start.at() > Instant::now() {
+                // Other hosts need not wait for this one.
+                self.permit = None;
+                let waiting = async {
+                    tokio::time::sleep_until(start.at()).await;
+                    Ok(())
+                };
+                self.time.spend(waiting).await?;
+                self.permit = Some(self.shared.permits.fetch(self.request.organization_id).await?);
+            }
+            if start.confirm() {
+                self.start = Some(start);
+                return Ok(());
+            }
         }
-        self.start = Some(start);
-        Ok(())
+        Err(FetchError::Overloaded { retry_after: delay.max(SHORTEST_RETRY) })
     }
 }
 

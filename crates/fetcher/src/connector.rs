@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::OrganizationId;
 use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
 use url::Host;
 
 use crate::error::{FetchError, OptionsError, TimeoutStage};
@@ -11,6 +12,8 @@ use crate::guard::AddressGuard;
 use crate::options::FetcherOptions;
 use crate::resolver::{GuardedResolver, Resolver, SystemResolver};
 use crate::targets::{Target, TargetPolicy};
+
+const TIMED_OUT: FetchError = FetchError::Timeout { stage: TimeoutStage::Connect };
 
 /// Connections to untrusted addresses for other HTTP clients, such as a browser, with the fetcher's connection policy.
 pub struct Connector {
@@ -48,11 +51,11 @@ impl Connector {
     /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`, `Dns`, `Overloaded`, `Connect`, `Timeout`.
     pub async fn connect(&self, url: &str) -> Result<TcpStream, FetchError> {
         let target = Target::parse(url, &self.policy)?;
-        let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Connect });
-        tokio::time::timeout(self.timeout, self.open(&target)).await.unwrap_or_else(timed_out)
+        let deadline = Instant::now() + self.timeout;
+        timeout_at(deadline, self.open(&target, deadline)).await.unwrap_or(Err(TIMED_OUT))
     }
 
-    async fn open(&self, target: &Target) -> Result<TcpStream, FetchError> {
+    async fn open(&self, target: &Target, deadline: Instant) -> Result<TcpStream, FetchError> {
         let addresses = match target.url().host() {
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
@@ -63,11 +66,21 @@ impl Connector {
             None => return Err(FetchError::InvalidUrl { reason: "has no host" }),
         };
         let port = target.url().port_or_known_default().unwrap_or_default();
+        let mut left = u32::try_from(addresses.len()).unwrap_or(u32::MAX);
+        let mut failure = FetchError::Connect;
         for address in addresses {
-            let Ok(stream) = TcpStream::connect(SocketAddr::new(address, port)).await else { continue };
-            let _ = stream.set_nodelay(true);
-            return Ok(stream);
+            // An address that does not answer leaves time for the others.
+            let share = deadline.saturating_duration_since(Instant::now()) / left.max(1);
+            left = left.saturating_sub(1);
+            match timeout(share, TcpStream::connect(SocketAddr::new(address, port))).await {
+                Ok(Ok(stream)) => {
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Ok(Err(_)) => {}
+                Err(_) => failure = TIMED_OUT,
+            }
         }
-        Err(FetchError::Connect)
+        Err(failure)
     }
 }

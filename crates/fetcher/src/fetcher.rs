@@ -32,17 +32,21 @@ impl Fetcher {
     ///
     /// # Errors
     /// As [`Fetcher::new`].
-    pub fn with_resolver(options: FetcherOptions, resolver: Arc<dyn Resolver>) -> Result<Self, OptionsError> {
+    pub fn with_resolver(mut options: FetcherOptions, resolver: Arc<dyn Resolver>) -> Result<Self, OptionsError> {
         check(&options)?;
+        // Half of the total, so that a hanging robots.txt is cached as unreachable before the fetch itself times out.
+        let robots_limit = options.time_limits.total / 2;
+        if options.respect_robots {
+            // Less than that: a host that does not answer is no robots.txt that hangs, and may be tried again at once.
+            let limits = &mut options.time_limits;
+            limits.connect = limits.connect.min(limits.total * 2 / 5);
+        }
         let guard = AddressGuard::new(options.allow_networks.clone());
         let policy = TargetPolicy { guard, ports: options.allow_ports.clone() };
         let client = Arc::new(Client::new(&options, resolver, policy)?);
-        let robots = options.respect_robots.then(|| {
-            // Half of the total, so that a hanging robots.txt is cached as unreachable before the fetch itself times
-            // out.
-            let time_limit = options.time_limits.total / 2;
-            RobotsCache::new(Arc::clone(&client), options.robots_token.clone(), time_limit)
-        });
+        let robots = options
+            .respect_robots
+            .then(|| RobotsCache::new(Arc::clone(&client), options.robots_token.clone(), robots_limit));
         let permits = Permits::new(&options);
         Ok(Self { shared: Arc::new(Shared { client, robots, permits, options }) })
     }

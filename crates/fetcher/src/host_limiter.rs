@@ -14,7 +14,7 @@ use crate::schedule::{Schedule, Slot};
 const MAX_IDLE_HOSTS: usize = 1024;
 
 /// Bounds of the time after which a request may be tried again whose start was too far away.
-const SHORTEST_RETRY: Duration = Duration::from_secs(1);
+pub(crate) const SHORTEST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_mins(1);
 
 /// Rate limiter per host.
@@ -68,6 +68,16 @@ impl Start {
         self.slot.start
     }
 
+    /// Confirms a start whose time has come. Returns false if another request was sent meanwhile, so that this start is too late:
+    /// drop it, and take another.
+    pub fn confirm(&mut self) -> bool {
+        let confirmed = self.host.schedule().confirm(self.slot, Instant::now());
+        if let Some(slot) = confirmed {
+            self.slot = slot;
+        }
+        confirmed.is_some()
+    }
+
     /// Keeps the delay to the next start.
     pub fn sent(mut self) {
         self.is_sent = true;
@@ -78,7 +88,7 @@ impl Drop for Start {
     fn drop(&mut self) {
         let mut schedule = self.host.schedule();
         match self.is_sent {
-            true => schedule.sent(self.slot),
+            true => schedule.sent(self.slot, Instant::now()),
             false => schedule.give_back(self.slot),
         }
     }
@@ -139,10 +149,11 @@ mod tests {
 
     async fn acquire(limiter: &HostLimiter, host: &str, delay: Duration) -> Option<HostPermit> {
         let permit = limiter.acquire(host, OrganizationId(Default::default())).await.ok()?;
-        let start = permit.take_start(delay, Duration::MAX).ok()?;
+        let mut start = permit.take_start(delay, Duration::MAX).ok()?;
         if start.at() > Instant::now() {
             tokio::time::sleep_until(start.at()).await;
         }
+        assert!(start.confirm());
         start.sent();
         Some(permit)
     }

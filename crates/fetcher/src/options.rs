@@ -33,7 +33,7 @@ pub struct FetcherOptions {
 /// Timeouts of a fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
-    /// Name lookup, connect and TLS handshake.
+    /// Name lookup, connect and TLS handshake. With robots.txt, two fifths of `total` at most.
     pub connect: Duration,
     /// From the connection to the response headers.
     pub first_byte: Duration,

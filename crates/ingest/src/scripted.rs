@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use extract::Extracted;
 use fetcher::{FetchedPage, RenderError, RenderRequest, Renderer};
 use file_types::FileKind;
 use metrics::{counter, histogram};
@@ -40,6 +41,27 @@ pub enum Rendering {
     Rendered(Box<FetchedPage>),
     /// The scripts did not run to their end.
     Failed,
+}
+
+/// Outcome of the scripts of a page.
+pub enum Scripts {
+    /// The page says no less without them.
+    NotNeeded,
+    /// The document that they made, with its text.
+    Wrote(Box<(FetchedPage, Extracted)>),
+    Failed,
+}
+
+impl Scripts {
+    /// Returns the outcome of scripts that made the document `page` with the text `written`, which is `None` if it cannot be
+    /// extracted. `text` is the text of the page without them.
+    pub fn compare(page: FetchedPage, written: Option<Extracted>, text: &str) -> Self {
+        match written {
+            Some(written) if says_more(&written.markdown, text) => Scripts::Wrote(Box::new((page, written))),
+            Some(written) if !says_nothing(&written.markdown) => Scripts::NotNeeded,
+            _ => Scripts::Failed,
+        }
+    }
 }
 
 impl Scripted {
@@ -84,7 +106,7 @@ impl Scripted {
 
 /// Returns true if a text has neither letters nor digits. That of a rendered page is the sign of scripts that failed: they removed
 /// what the page said without them.
-pub fn says_nothing(text: &str) -> bool {
+fn says_nothing(text: &str) -> bool {
     weight(text) == 0
 }
 
@@ -133,5 +155,21 @@ mod tests {
         assert!(!needs_scripts(&html(shell), &long), "it has text");
         assert!(!needs_scripts(&html("<p>Hello</p>"), "Hello"), "it has no scripts");
         assert!(!needs_scripts(&page(FileKind::Txt, shell), ""), "it is no page");
+    }
+
+    #[test]
+    fn scripts_that_leave_less_text_change_nothing() {
+        let outcome = |written: Option<&str>| {
+            let written = written.map(|text| Extracted { markdown: text.to_owned(), ..Extracted::default() });
+            match Scripts::compare(page(FileKind::Html, "rendered"), written, "Loading") {
+                Scripts::NotNeeded => "not needed".to_owned(),
+                Scripts::Wrote(written) => written.1.markdown,
+                Scripts::Failed => "failed".to_owned(),
+            }
+        };
+        assert_eq!(outcome(Some("Hello world")), "Hello world");
+        assert_eq!(outcome(Some("Loaded")), "not needed");
+        assert_eq!(outcome(Some("…")), "failed");
+        assert_eq!(outcome(None), "failed");
     }
 }

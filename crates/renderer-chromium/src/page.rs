@@ -223,7 +223,8 @@ impl Page<'_> {
 
     fn answer(&mut self, session: &str, event: &Value) {
         let id = &event["requestId"];
-        match requests::answer(event, &self.frame, self.has_page) {
+        let awaited = (!self.has_page).then_some(&self.job.page.final_url);
+        match requests::answer(event, &self.frame, awaited) {
             Answer::Page => {
                 self.has_page = true;
                 let content_type = self.job.page.content_type.as_deref().unwrap_or("text/html");
@@ -236,11 +237,14 @@ impl Page<'_> {
                 self.devtools.send(Some(session), "Fetch.fulfillRequest", response);
             }
             Answer::Continue => self.devtools.send(Some(session), "Fetch.continueRequest", json!({ "requestId": id })),
-            Answer::Refuse => {
-                let refusal = json!({ "requestId": id, "errorReason": "BlockedByClient" });
-                self.devtools.send(Some(session), "Fetch.failRequest", refusal);
-            }
+            Answer::Refuse => self.fail(session, id, "BlockedByClient"),
+            Answer::Unreachable => self.fail(session, id, "ConnectionRefused"),
         }
+    }
+
+    fn fail(&self, session: &str, request: &Value, reason: &str) {
+        let failure = json!({ "requestId": request, "errorReason": reason });
+        self.devtools.send(Some(session), "Fetch.failRequest", failure);
     }
 
     /// Gives the proxy the password of the page, and sites none.

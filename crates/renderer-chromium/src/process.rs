@@ -51,8 +51,9 @@ const ARGUMENTS: &[&str] = &[
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
+    // Without `HttpsUpgrades`: a page of an http URL is rendered under that URL.
     "--disable-features=Translate,MediaRouter,DialMediaRouteProvider,OptimizationHints,AutofillServerCommunication,\
-     InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,WebBluetooth,WebUSB",
+     HttpsUpgrades,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,WebBluetooth,WebUSB",
     "--dns-prefetch-disable",
     "--block-new-web-contents",
     "--deny-permission-prompts",

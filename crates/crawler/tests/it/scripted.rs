@@ -1,5 +1,7 @@
 //! Pages that are empty without their scripts.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -103,4 +105,44 @@ async fn failed_render_leaves_listed_pages_as_they_are() {
     world.clock.advance(Duration::from_secs(10));
     world.run("apps", only()).await;
     assert_eq!(content().await, written);
+}
+
+/// Renderer that crashes after its first page.
+#[derive(Default)]
+struct ShortLived {
+    has_rendered: AtomicBool,
+}
+
+#[async_trait]
+impl Renderer for ShortLived {
+    async fn render(&self, _: RenderRequest<'_>) -> Result<Bytes, RenderError> {
+        match self.has_rendered.swap(true, Ordering::SeqCst) {
+            false => Ok(generated(1, &[]).body.into()),
+            true => Err(RenderError::Crashed),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_render_of_one_crawl_keeps_what_another_has_just_listed() {
+    let mut world = World::new().await;
+    world.renderer = Some(Arc::new(ShortLived::default()));
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/app" => Page::html("<div id=root>Loading</div><script src=/app.js></script>"),
+        _ => Page::status(404),
+    });
+    let only = || Plan { depth: Some(0), sitemaps: Sitemaps::Off, ..plan(&[site.url("/app")]) };
+    world.start("first", only()).await;
+    world.start("second", only()).await;
+    // One session visits the page for both.
+    let instance = world.instance();
+    world.finish("first").await;
+    world.finish("second").await;
+    instance.stop().await;
+    let pages = world.store.list_web_pages(None, None, 10).await.unwrap();
+    let titles: Vec<_> = pages.into_iter().map(|page| page.title).collect();
+    assert_eq!(titles, [Some("Report 1".to_owned())]);
+    let (first, second) = (world.outcomes("first").await, world.outcomes("second").await);
+    let failed = |outcomes: &BTreeMap<String, i64>| outcomes.get("failed/not_rendered").copied().unwrap_or(0);
+    assert_eq!(failed(&first) + failed(&second), 1, "{first:?} {second:?}");
 }

@@ -1,9 +1,10 @@
 use std::sync::Arc;
+use std::time::Duration;
 
-use fetcher::{Connector, FetchError};
+use fetcher::{Connector, FetchError, TimeoutStage};
 
 use crate::site::{Site, page};
-use crate::support::{FakeResolver, options};
+use crate::support::{FakeResolver, Unresponsive, options};
 
 #[tokio::test]
 async fn connections_for_other_clients_follow_the_policy() {
@@ -33,4 +34,19 @@ async fn connections_for_other_clients_follow_the_policy() {
     ] {
         assert_eq!(connector.connect(&url).await.map(drop), Err(refusal), "{url}");
     }
+}
+
+#[tokio::test]
+async fn address_that_does_not_answer_leaves_time_for_the_next() {
+    let site = Site::serving(page("x")).await;
+    let port = site.address.port();
+    let _silent = Unresponsive::start(("127.0.0.9", port));
+    let names = FakeResolver::new(&[("both.test", &["127.0.0.9", "127.0.0.1"]), ("silent.test", &["127.0.0.9"])]);
+    let mut quick = options();
+    quick.time_limits.connect = Duration::from_millis(800);
+    let connector = Connector::with_resolver(&quick, names).unwrap();
+    let stream = connector.connect(&format!("http://both.test:{port}/")).await.unwrap();
+    assert_eq!(stream.peer_addr().unwrap(), site.address);
+    let timed_out = FetchError::Timeout { stage: TimeoutStage::Connect };
+    assert_eq!(connector.connect(&format!("http://silent.test:{port}/")).await.map(drop), Err(timed_out));
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use fetcher::{FetchError, FetcherOptions, TimeoutStage};
 
 use crate::site::{Piece, Response, Site, page};
-use crate::support::{fetch, fetch_once, fetcher, options};
+use crate::support::{Unresponsive, fetch, fetch_once, fetcher, options};
 
 fn short_timeouts() -> FetcherOptions {
     let mut options = options();
@@ -57,15 +57,8 @@ async fn a_silent_server_ends_at_the_first_byte_timeout() {
 
 #[tokio::test]
 async fn an_unresponsive_address_ends_at_the_connect_timeout() {
-    // A full backlog of unaccepted connections makes further ones wait forever.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut waiting = Vec::new();
-    while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
-        waiting.push(stream);
-        assert!(waiting.len() < 10_000, "the backlog is unlimited on this system");
-    }
-    let error = fetch(&fetcher(short_timeouts()), format!("http://{address}/")).await.err();
+    let silent = Unresponsive::start(("127.0.0.1", 0));
+    let error = fetch(&fetcher(short_timeouts()), format!("http://{}/", silent.address)).await.err();
     assert_eq!(error, Some(FetchError::Timeout { stage: TimeoutStage::Connect }));
 }
 

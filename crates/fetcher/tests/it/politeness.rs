@@ -195,6 +195,35 @@ async fn aborted_fetches_do_not_delay_the_host() {
     assert!(spent >= Duration::from_secs(2) && spent < Duration::from_secs(3), "{spent:?}");
 }
 
+/// Starts of two fetches pass while other hosts have all permits.
+#[tokio::test(start_paused = true)]
+async fn fetches_that_wait_for_permits_keep_the_delay() {
+    let seconds = Duration::from_secs;
+    let mut few = options();
+    // Two of one organization.
+    few.max_concurrent = 6;
+    few.politeness.delay = seconds(2);
+    few.time_limits.wait = seconds(20);
+    few.time_limits.total = seconds(30);
+    let fetcher = Fetcher::with_resolver(few, Arc::new(Silent)).unwrap();
+    let started = tokio::time::Instant::now();
+    let _first = fetcher.admit(request(OTHER)).await.unwrap();
+    let admit = async || {
+        let admitted = fetcher.admit(request(ORGANIZATION)).await.unwrap();
+        (admitted, started.elapsed())
+    };
+    let others = async {
+        tokio::time::sleep(seconds(1)).await;
+        let b = fetcher.admit(FetchRequest::new(ORGANIZATION, "http://b.test/")).await.unwrap();
+        let c = fetcher.admit(FetchRequest::new(ORGANIZATION, "http://c.test/")).await.unwrap();
+        tokio::time::sleep(seconds(8)).await;
+        drop((b, c));
+    };
+    let ((_second, second), (_third, third), ()) = tokio::join!(admit(), admit(), others);
+    assert!(second >= seconds(9) && second < seconds(10), "{second:?}");
+    assert!(third >= second + seconds(2) && third < second + seconds(3), "{third:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn fetch_whose_start_is_too_far_away_is_refused_at_once() {
     let fetcher = distant_fetcher(Duration::from_secs(10));

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver, RobotsFailure};
+use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver, RobotsFailure, TimeoutStage};
 use model::OrganizationId;
 use tokio::sync::Notify;
 
 use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response};
-use crate::support::{ORGANIZATION, OTHER, fetch, fetch_for, fetcher, options};
+use crate::support::{ORGANIZATION, OTHER, Unresponsive, fetch, fetch_for, fetcher, options};
 
 fn robots_options() -> FetcherOptions {
     let mut options = options();
@@ -94,6 +94,19 @@ async fn a_dripping_file_counts_as_unreachable_before_the_fetch_times_out() {
     options.time_limits.total = Duration::from_secs(1);
     let error = fetch(&fetcher(options), site.url("/a")).await.unwrap_err();
     assert_eq!(robots_failure(&error), Some(RobotsFailure::Timeout));
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_answer_is_tried_again_at_once() {
+    let silent = Unresponsive::start(("127.0.0.1", 0));
+    let mut options = robots_options();
+    options.time_limits.connect = Duration::from_millis(1200);
+    options.time_limits.total = Duration::from_secs(2);
+    let fetcher = fetcher(options);
+    let url = format!("http://{}/a", silent.address);
+    assert_eq!(fetch(&fetcher, &url).await.err(), Some(FetchError::Timeout { stage: TimeoutStage::Connect }));
+    let _site = Site::on(silent.into_listener(), |_, _| bytes(page("x")));
+    assert_eq!(fetch(&fetcher, &url).await.map(|page| page.status), Ok(200));
 }
 
 #[tokio::test]

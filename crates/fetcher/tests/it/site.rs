@@ -28,7 +28,11 @@ pub struct Site {
 impl Site {
     /// Starts a site. `response` receives the path and the headers of each request.
     pub async fn start(response: impl Fn(&str, &str) -> Response + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), response)
+    }
+
+    /// Starts a site that accepts the connections of `listener`.
+    pub fn on(listener: TcpListener, response: impl Fn(&str, &str) -> Response + Send + Sync + 'static) -> Self {
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let written = Arc::new(Mutex::new(0));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -80,4 +80,32 @@ pub async fn fetch_for(
 /// Fetches with the default test options.
 pub async fn fetch_once(url: impl Into<String>) -> Result<FetchedPage, FetchError> {
     fetch(&fetcher(options()), url).await
+}
+
+/// Address that answers no connection: its backlog is full of connections that nobody accepts.
+pub struct Unresponsive {
+    pub address: SocketAddr,
+    listener: TcpListener,
+    _waiting: Vec<TcpStream>,
+}
+
+impl Unresponsive {
+    /// Listens on an address, with port 0 on a free port of it.
+    pub fn start(address: (&str, u16)) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+            waiting.push(stream);
+            assert!(waiting.len() < 10_000, "the backlog is unlimited on this system");
+        }
+        Self { address, listener, _waiting: waiting }
+    }
+
+    /// Returns the listener, which answers from now on.
+    pub fn into_listener(self) -> tokio::net::TcpListener {
+        self.listener.set_nonblocking(true).unwrap();
+        while self.listener.accept().is_ok() {}
+        tokio::net::TcpListener::from_std(self.listener).unwrap()
+    }
 }

@@ -15,7 +15,7 @@ use tracing::Instrument;
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
 use super::{Failure, LONG_BYTES, PageError, UnreadableReason};
-use crate::scripted::{Busy, RenderTurn, Rendering, Scripted, says_more, says_nothing};
+use crate::scripted::{Busy, RenderTurn, Rendering, Scripted, Scripts};
 
 /// Time after which a page may be read again that gave way to others.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -161,13 +161,18 @@ impl AdmittedRead {
             Rendering::Failed => return Ok(Text { page, extracted, lacks_scripts: true }),
             Rendering::Rendered(rendered) => rendered,
         };
-        match self.extract(&rendered).await {
-            Ok(written) if says_more(&written.markdown, &extracted.markdown) => {
-                Ok(Text { page: rendered, extracted: written, lacks_scripts: false })
+        let written = match self.extract(&rendered).await {
+            Ok(written) => Some(written),
+            Err(failure) if failure.is_refusal() => return Err(failure),
+            Err(_) => None,
+        };
+        match Scripts::compare(*rendered, written, &extracted.markdown) {
+            Scripts::Wrote(written) => {
+                let (page, extracted) = *written;
+                Ok(Text { page: Box::new(page), extracted, lacks_scripts: false })
             }
-            Ok(written) => Ok(Text { page, extracted, lacks_scripts: says_nothing(&written.markdown) }),
-            Err(failure) if failure.is_refusal() => Err(failure),
-            Err(_) => Ok(Text { page, extracted, lacks_scripts: true }),
+            Scripts::NotNeeded => Ok(Text { page, extracted, lacks_scripts: false }),
+            Scripts::Failed => Ok(Text { page, extracted, lacks_scripts: true }),
         }
     }
 

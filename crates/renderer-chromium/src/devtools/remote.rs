@@ -10,7 +10,6 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_tungstenite::client_async_with_config;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
 use super::Devtools;
@@ -42,10 +41,10 @@ async fn open(url: &Url, max_message: usize) -> Result<Devtools, String> {
         _ => return Box::pin(open(&socket_address(url, stream).await?, max_message)).await,
     };
     let host = stream.peer_addr().map_err(|error| error.to_string())?;
-    let config = WebSocketConfig::default().max_message_size(Some(max_message)).max_frame_size(Some(max_message));
     let request = format!("ws://{host}{}", &url[url::Position::BeforePath..]);
-    let (socket, _) = client_async_with_config(request, stream, Some(config)).await.map_err(|e| e.to_string())?;
-    Ok(Devtools::new(wire::socket(socket)))
+    let (socket, _) =
+        client_async_with_config(request, stream, Some(wire::socket_config())).await.map_err(|e| e.to_string())?;
+    Ok(Devtools::new(wire::socket(socket, max_message)))
 }
 
 async fn connection(url: &Url) -> Result<TcpStream, String> {

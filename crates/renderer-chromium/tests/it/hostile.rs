@@ -108,3 +108,23 @@ async fn floods_of_requests_and_windows_end_with_the_page() {
     crate::support::until("few processes are left", || processes(address).len() < 12).await;
     chromium.shutdown().await;
 }
+
+/// The message about a request contains its body twice, and is longer than any that is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn huge_posts_end_no_other_page() {
+    let Some(mut options) = options() else { return };
+    options.timeout = Duration::from_secs(8);
+    let chromium = chromium(options).await;
+    chromium.check().await.unwrap();
+    let site = Site::empty();
+    let late = "<p id=a></p><script>
+        setTimeout(() => { a.textContent = 'Written a second late. '.repeat(20) }, 1000);
+    </script>";
+    let post = "<script>fetch('/x', {method: 'POST', body: new Uint8Array(5e6)})</script>";
+    let (late, post) = (page(&site.url("/late"), late), page(&site.url("/post"), post));
+    let (late, _) = tokio::join!(render(&chromium, &late), render(&chromium, &post));
+    let html = late.unwrap();
+    assert!(html.contains("Written a second late."), "{html}");
+    assert_works(&chromium).await;
+    chromium.shutdown().await;
+}

@@ -61,6 +61,17 @@ async fn late_and_endless_requests_do_not_keep_the_text_back() {
     chromium.shutdown().await;
 }
 
+/// Chromium tries https first for names of the internet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_is_rendered_under_its_own_scheme() {
+    let Some(options) = options() else { return };
+    let chromium = chromium(options).await;
+    let shell = "<p id=a></p><script>a.textContent = (location.href + ' ').repeat(30)</script>";
+    let html = render(&chromium, &page("http://site.example/", shell)).await.unwrap();
+    assert!(html.contains("http://site.example/") && !html.contains("https://"), "{html}");
+    chromium.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_keep_nothing_for_each_other() {
     let Some(options) = options() else { return };
