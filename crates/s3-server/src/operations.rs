@@ -309,7 +309,8 @@ impl S3 for Operations {
         Ok(S3Response::new(CreateBucketOutput { location: Some(format!("/{}", self.bucket)) }))
     }
 
-    /// Rejects uploads by HTML form: the library's default implementation would bypass the checks of presigned URLs.
+    /// Rejects uploads by HTML form, which `HttpService` refuses before the library reads them: the library's default
+    /// implementation would bypass the checks of presigned URLs.
     async fn post_object(&self, _: S3Request<PostObjectInput>) -> S3Result<S3Response<PostObjectOutput>> {
         Err(s3_error!(NotImplemented, "Uploads by form are not supported here"))
     }
