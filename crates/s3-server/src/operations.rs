@@ -7,11 +7,13 @@ use std::time::Duration;
 use base64::Engine as _;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use http::HeaderMap;
+use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 use s3s::dto::*;
 use s3s::{S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use time::OffsetDateTime;
 
-use crate::content;
+use crate::content::{self, RequestedRange};
 use crate::presigned::PresignedUrl;
 use crate::responses::{blocking, internal};
 use crate::store::{Entry, PutError, PutOptions, Reservation, Store, Upload};
@@ -169,6 +171,11 @@ fn refuse_conditions(any: bool) -> S3Result<()> {
     if any { Err(s3_error!(NotImplemented, "Conditional requests are not supported here")) } else { Ok(()) }
 }
 
+/// Returns true if a read has a condition.
+fn is_conditional(headers: &HeaderMap) -> bool {
+    [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE].iter().any(|name| headers.contains_key(name))
+}
+
 #[async_trait::async_trait]
 impl S3 for Operations {
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
@@ -197,18 +204,15 @@ impl S3 for Operations {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
         let input = request.input;
         self.check_bucket(&input.bucket)?;
-        refuse_conditions(
-            input.if_match.is_some()
-                || input.if_none_match.is_some()
-                || input.if_modified_since.is_some()
-                || input.if_unmodified_since.is_some(),
-        )?;
-        let opened = content::open(&self.store, input.key, input.range).await?;
-        let Some(content::Opened { entry, range, body }) = opened else { return Err(s3_error!(NoSuchKey)) };
-        let partial = input.range.is_some();
+        refuse_conditions(is_conditional(&request.headers))?;
+        // The library does not read this header.
+        let of = request.headers.get(IF_RANGE).cloned();
+        let requested = input.range.map(|range| RequestedRange { range, of });
+        let opened = content::open(&self.store, input.key, requested).await?;
+        let Some(content::Opened { entry, range, is_part, body }) = opened else { return Err(s3_error!(NoSuchKey)) };
         Ok(S3Response::new(GetObjectOutput {
             content_length: i64::try_from(range.end - range.start).ok(),
-            content_range: partial
+            content_range: is_part
                 .then(|| format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), entry.size)),
             accept_ranges: Some("bytes".to_owned()),
             e_tag: Some(etag(&entry)),
@@ -223,6 +227,7 @@ impl S3 for Operations {
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = request.input;
         self.check_bucket(&input.bucket)?;
+        refuse_conditions(is_conditional(&request.headers))?;
         let entry = self.store.head(&input.key).ok_or(s3_error!(NoSuchKey))?;
         Ok(S3Response::new(HeadObjectOutput {
             content_length: Some(size(&entry)),

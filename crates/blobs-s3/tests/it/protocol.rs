@@ -4,7 +4,9 @@ use blobs::{BlobErrorKind, BlobStore};
 use blobs_s3::S3Store;
 use rusoto_core::credential::StaticProvider;
 use rusoto_core::{HttpClient, Region, RusotoError};
-use rusoto_s3::{GetObjectRequest, HeadBucketRequest, ListObjectsV2Request, PutObjectRequest, S3, S3Client};
+use rusoto_s3::{
+    GetObjectRequest, HeadBucketRequest, HeadObjectRequest, ListObjectsV2Request, PutObjectRequest, S3, S3Client,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -85,6 +87,28 @@ async fn listings_continue_by_token_and_by_key() {
         }
     }
     assert_eq!(seen, ["k1", "k2", "k3", "k4", "k5", "k6"]);
+}
+
+#[tokio::test]
+async fn conditions_of_a_head_are_refused() {
+    let fixture = Fixture::start().await;
+    fixture.store.put("k", "x".into()).await.unwrap();
+    let client = plain_client(&fixture);
+    let etag = Some("\"0\"".to_owned());
+    let date = Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned());
+    let head = HeadObjectRequest { bucket: BUCKET.to_owned(), key: "k".to_owned(), ..Default::default() };
+    assert_eq!(client.head_object(head.clone()).await.unwrap().content_length, Some(1));
+    for conditional in [
+        HeadObjectRequest { if_match: etag.clone(), ..head.clone() },
+        HeadObjectRequest { if_none_match: etag, ..head.clone() },
+        HeadObjectRequest { if_modified_since: date.clone(), ..head.clone() },
+        HeadObjectRequest { if_unmodified_since: date, ..head },
+    ] {
+        match client.head_object(conditional).await {
+            Err(RusotoError::Unknown(response)) => assert_eq!(response.status.as_u16(), 501),
+            other => panic!("a condition: {other:?}"),
+        }
+    }
 }
 
 #[tokio::test]
