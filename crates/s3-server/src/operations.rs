@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use http::HeaderMap;
 use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 use s3s::dto::*;
+use s3s::header::X_AMZ_DECODED_CONTENT_LENGTH;
 use s3s::{S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use time::OffsetDateTime;
 
@@ -49,9 +50,13 @@ impl Operations {
         }
     }
 
-    /// Returns the declared length of the body.
-    fn declared_length(&self, length: Option<i64>) -> S3Result<u64> {
-        let length = length.and_then(|length| u64::try_from(length).ok()).ok_or(s3_error!(MissingContentLength))?;
+    /// Returns the declared length of the content. AWS clients send chunks over HTTPS, without `Content-Length`.
+    fn declared_length(&self, length: Option<i64>, headers: &HeaderMap) -> S3Result<u64> {
+        let length = match length {
+            Some(length) => u64::try_from(length).ok(),
+            None => headers.get(X_AMZ_DECODED_CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok()),
+        };
+        let length = length.ok_or(s3_error!(MissingContentLength))?;
         if length > self.max_object_bytes {
             return Err(s3_error!(EntityTooLarge, "At most {} bytes are allowed", self.max_object_bytes));
         }
@@ -195,7 +200,7 @@ impl S3 for Operations {
                 Some(bytes.try_into().map_err(|_| s3_error!(InvalidDigest))?)
             }
         };
-        let length = self.declared_length(input.content_length)?;
+        let length = self.declared_length(input.content_length, &request.headers)?;
         let options = PutOptions { only_if_absent, md5, reservation };
         let entry = self.receive(input.key, length, input.body, options).await?;
         Ok(S3Response::new(PutObjectOutput { e_tag: Some(etag(&entry)), ..Default::default() }))
