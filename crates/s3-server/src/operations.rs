@@ -279,12 +279,13 @@ impl S3 for Operations {
         let page = self.store.list(prefix, after, max_keys.min(PAGE_SIZE));
 
         let last = page.objects.last().map(|(key, _)| hex::encode(key.as_bytes()));
-        let encode = input.encoding_type.as_ref().is_some_and(|encoding| encoding.as_str() == EncodingType::URL);
+        let is_encoded = input.encoding_type.as_ref().is_some_and(|encoding| encoding.as_str() == EncodingType::URL);
+        let encode = |text: &str| if is_encoded { form_encoded(text) } else { text.to_owned() };
         let contents: Vec<Object> = page
             .objects
             .iter()
             .map(|(key, entry)| Object {
-                key: Some(if encode { form_encoded(key) } else { key.to_string() }),
+                key: Some(encode(key)),
                 size: Some(size(entry)),
                 e_tag: Some(etag(entry)),
                 last_modified: Some(last_modified(entry)),
@@ -293,11 +294,11 @@ impl S3 for Operations {
             .collect();
         Ok(S3Response::new(ListObjectsV2Output {
             name: Some(input.bucket),
-            prefix: Some(input.prefix.unwrap_or_default()),
+            prefix: Some(encode(prefix)),
             max_keys: Some(requested),
             key_count: i32::try_from(contents.len()).ok(),
             continuation_token: input.continuation_token,
-            start_after: input.start_after,
+            start_after: input.start_after.as_deref().map(encode),
             encoding_type: input.encoding_type,
             is_truncated: Some(page.truncated),
             next_continuation_token: last.filter(|_| page.truncated),
@@ -326,6 +327,6 @@ impl S3 for Operations {
     }
 }
 
-fn form_encoded(key: &str) -> String {
-    url::form_urlencoded::byte_serialize(key.as_bytes()).collect()
+fn form_encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

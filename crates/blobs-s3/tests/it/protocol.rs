@@ -90,6 +90,29 @@ async fn listings_continue_by_token_and_by_key() {
 }
 
 #[tokio::test]
+async fn an_encoded_listing_encodes_all_of_its_names() {
+    let fixture = Fixture::start().await;
+    for key in ["a%2Fb", "a%2Fc+d"] {
+        fixture.store.put(key, "x".into()).await.unwrap();
+    }
+    let list = |encoding: Option<&str>| ListObjectsV2Request {
+        bucket: BUCKET.to_owned(),
+        prefix: Some("a%2F".to_owned()),
+        start_after: Some("a%2Fb".to_owned()),
+        encoding_type: encoding.map(str::to_owned),
+        ..Default::default()
+    };
+    let client = plain_client(&fixture);
+    for (encoding, expected) in
+        [(None, ["a%2F", "a%2Fb", "a%2Fc+d"]), (Some("url"), ["a%252F", "a%252Fb", "a%252Fc%2Bd"])]
+    {
+        let page = client.list_objects_v2(list(encoding)).await.unwrap();
+        let key = page.contents.unwrap().remove(0).key;
+        assert_eq!([page.prefix, page.start_after, key], expected.map(|name| Some(name.to_owned())), "{encoding:?}");
+    }
+}
+
+#[tokio::test]
 async fn conditions_of_a_head_are_refused() {
     let fixture = Fixture::start().await;
     fixture.store.put("k", "x".into()).await.unwrap();
