@@ -31,6 +31,20 @@ fn a_response_is_parsed() {
 }
 
 #[test]
+fn a_header_is_limited() {
+    const LIMIT: usize = 256 << 10;
+    let parse = |lines: &[u8]| {
+        let block = [b"HTTP/1.1 200 OK\r\n", lines].concat();
+        Response::parse(&block).map(|response| response.body.len())
+    };
+    for lines in [b":\n".repeat(1 << 19), vec![b'x'; 1 << 20], [vec![b'x'; LIMIT], b"\n\n".to_vec()].concat()] {
+        assert_eq!(parse(&lines), Err(HttpError::Header(LIMIT)));
+    }
+    let longest = [vec![b'x'; LIMIT - 2], b"\n\n".to_vec(), vec![b'y'; LIMIT]].concat();
+    assert_eq!(parse(&longest), Ok(LIMIT));
+}
+
+#[test]
 fn chunked_bodies_are_joined() {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
     assert_eq!(content(CHUNKED, b"4\r\nwalr\r\n0003;x=y\r\nus.\r\n0\r\nTrailer: x\r\n\r\n").unwrap(), b"walrus.");
