@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
-use s3s::dto::{Range as RequestedRange, StreamingBlob};
+use http::HeaderValue;
+use s3s::dto::{Range as BytesRange, StreamingBlob};
 use s3s::{S3Result, s3_error};
 
 use crate::responses::{blocking, unreadable, whole};
@@ -16,20 +17,38 @@ use crate::store::{Entry, Store};
 /// Content up to this size is read together with opening the file, in one blocking task.
 const SLICE_BYTES: usize = 256 * 1024;
 
+/// Part of an object that a client requests.
+pub(crate) struct RequestedRange {
+    pub range: BytesRange,
+    /// `If-Range`: ETag of the object that the client has the rest of.
+    pub of: Option<HeaderValue>,
+}
+
 pub(crate) struct Opened {
     pub entry: Entry,
     /// Range of the object that `body` contains.
     pub range: Range<u64>,
+    /// True if a range was requested and applies.
+    pub is_part: bool,
     pub body: StreamingBlob,
 }
 
 enum Start {
     Missing,
     BadRange,
-    Found { entry: Entry, range: Range<u64>, first: Bytes, file: File },
+    Found { entry: Entry, range: Range<u64>, is_part: bool, first: Bytes, file: File },
 }
 
-/// Opens the object at `key`. Returns `None` if it does not exist.
+impl RequestedRange {
+    /// Returns true if the range is one of this object. A part of a replaced object would be joined to the rest of another.
+    /// Dates do not count: two objects of one second have the same.
+    fn applies_to(&self, entry: &Entry) -> bool {
+        let Some(of) = &self.of else { return true };
+        of.as_bytes() == format!("\"{}\"", hex::encode(entry.md5)).as_bytes()
+    }
+}
+
+/// Opens the object at `key`, whole unless the requested range applies to it. Returns `None` if it does not exist.
 pub(crate) async fn open(
     store: &Arc<Store>,
     key: String,
@@ -38,9 +57,11 @@ pub(crate) async fn open(
     let store = Arc::clone(store);
     let start = move || -> io::Result<Start> {
         let Some((entry, mut file)) = store.open_object(&key)? else { return Ok(Start::Missing) };
-        let range = match requested {
+        let part = requested.filter(|requested| requested.applies_to(&entry));
+        let is_part = part.is_some();
+        let range = match part {
             None => 0..entry.size,
-            Some(requested) => match requested.check(entry.size) {
+            Some(part) => match part.range.check(entry.size) {
                 Ok(range) => range,
                 Err(_) => return Ok(Start::BadRange),
             },
@@ -49,15 +70,15 @@ pub(crate) async fn open(
             file.seek(SeekFrom::Start(range.start))?;
         }
         let first = read_slice(&mut file, range.end - range.start)?;
-        Ok(Start::Found { entry, range, first, file })
+        Ok(Start::Found { entry, range, is_part, first, file })
     };
     match blocking(start).await?.map_err(unreadable)? {
         Start::Missing => Ok(None),
         Start::BadRange => Err(s3_error!(InvalidRange)),
-        Start::Found { entry, range, first, file } => {
+        Start::Found { entry, range, is_part, first, file } => {
             let remaining = range.end - range.start - first.len() as u64;
             let body = if remaining == 0 { whole(first) } else { rest_of(first, file, remaining) };
-            Ok(Some(Opened { entry, range, body }))
+            Ok(Some(Opened { entry, range, is_part, body }))
         }
     }
 }

@@ -4,7 +4,7 @@ use connections::Requests;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use s3s::service::S3Service;
-use s3s::{Body, HttpError};
+use s3s::{Body, HttpError, s3_error};
 
 use crate::Paces;
 use crate::presigned::{PresignedUrl, stated_size};
@@ -41,8 +41,12 @@ impl HttpService {
         let (mut parts, body) = request.into_parts();
         let body = SharedBody::new(body, self.paces);
         let size = if cross_origin { stated_size(&parts.uri) } else { None };
-        let wrong_length = size.and_then(|size| upload_length::check(&mut parts.headers, size).err());
-        let mut response = match wrong_length {
+        let refusal = if parts.method == Method::POST && is_form(&parts.headers) {
+            Some(s3_error!(NotImplemented, "Uploads by form are not supported here"))
+        } else {
+            size.and_then(|size| upload_length::check(&mut parts.headers, size).err())
+        };
+        let mut response = match refusal {
             Some(error) => error.to_http_response().map_err(|error| HttpError::new(Box::new(error)))?,
             None => self.s3.call(Request::from_parts(parts, Body::http_body_unsync(body.clone()))).await?,
         };
@@ -62,6 +66,15 @@ impl HttpService {
         }
         Ok(response.map(|body| ServedBody::new(body, serving)))
     }
+}
+
+/// Returns true for every type that the S3 library reads as a form. It does so before it looks for a signature, and keeps
+/// the whole form in memory. A suffix (`multipart/form-data+x`) makes no difference to it.
+fn is_form(headers: &HeaderMap) -> bool {
+    const FORM: &[u8] = b"multipart/form-data";
+    let is_form =
+        |value: &HeaderValue| value.as_bytes().get(..FORM.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM));
+    headers.get_all(header::CONTENT_TYPE).iter().any(is_form)
 }
 
 /// Responds to a CORS preflight, which a browser sends before a PUT to another origin. A presigned URL carries its own

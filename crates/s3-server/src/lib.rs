@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use connections::{Connections, Pace};
+use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::service::S3ServiceBuilder;
 use server_tls::ServerTls;
 use tokio::net::TcpListener;
@@ -106,6 +107,7 @@ impl S3Server {
         let mut builder = S3ServiceBuilder::new(Operations { store, bucket, max_object_bytes, is_full });
         builder.set_auth(auth::Key { id: access_key_id, secret: secret_access_key });
         builder.set_access(auth::Access);
+        builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(limits()))));
         Ok(Self { service: Arc::new(HttpService { s3: builder.build(), max_object_bytes, paces }), tls: None })
     }
 
@@ -118,4 +120,15 @@ impl S3Server {
     pub async fn serve(self, listener: TcpListener, connections: Connections, shutdown: impl Future<Output = ()>) {
         listener::serve(self.service, self.tls, listener, connections, shutdown).await;
     }
+}
+
+/// Returns the limits of what the S3 library reads into memory. No operation needs more than a small XML document.
+fn limits() -> S3Config {
+    let mut config = S3Config::default();
+    config.xml_max_body_size = 256 * 1024;
+    // Forms are refused before the library reads them: these hold if it ever takes another request for one.
+    config.form_max_field_size = 16 * 1024;
+    config.form_max_fields_size = 64 * 1024;
+    config.post_object_max_file_size = 64 * 1024;
+    config
 }

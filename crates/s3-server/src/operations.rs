@@ -7,11 +7,14 @@ use std::time::Duration;
 use base64::Engine as _;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use http::HeaderMap;
+use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 use s3s::dto::*;
+use s3s::header::X_AMZ_DECODED_CONTENT_LENGTH;
 use s3s::{S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use time::OffsetDateTime;
 
-use crate::content;
+use crate::content::{self, RequestedRange};
 use crate::presigned::PresignedUrl;
 use crate::responses::{blocking, internal};
 use crate::store::{Entry, PutError, PutOptions, Reservation, Store, Upload};
@@ -47,9 +50,13 @@ impl Operations {
         }
     }
 
-    /// Returns the declared length of the body.
-    fn declared_length(&self, length: Option<i64>) -> S3Result<u64> {
-        let length = length.and_then(|length| u64::try_from(length).ok()).ok_or(s3_error!(MissingContentLength))?;
+    /// Returns the declared length of the content. AWS clients send chunks over HTTPS, without `Content-Length`.
+    fn declared_length(&self, length: Option<i64>, headers: &HeaderMap) -> S3Result<u64> {
+        let length = match length {
+            Some(length) => u64::try_from(length).ok(),
+            None => headers.get(X_AMZ_DECODED_CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok()),
+        };
+        let length = length.ok_or(s3_error!(MissingContentLength))?;
         if length > self.max_object_bytes {
             return Err(s3_error!(EntityTooLarge, "At most {} bytes are allowed", self.max_object_bytes));
         }
@@ -169,6 +176,11 @@ fn refuse_conditions(any: bool) -> S3Result<()> {
     if any { Err(s3_error!(NotImplemented, "Conditional requests are not supported here")) } else { Ok(()) }
 }
 
+/// Returns true if a read has a condition.
+fn is_conditional(headers: &HeaderMap) -> bool {
+    [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE].iter().any(|name| headers.contains_key(name))
+}
+
 #[async_trait::async_trait]
 impl S3 for Operations {
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
@@ -188,7 +200,7 @@ impl S3 for Operations {
                 Some(bytes.try_into().map_err(|_| s3_error!(InvalidDigest))?)
             }
         };
-        let length = self.declared_length(input.content_length)?;
+        let length = self.declared_length(input.content_length, &request.headers)?;
         let options = PutOptions { only_if_absent, md5, reservation };
         let entry = self.receive(input.key, length, input.body, options).await?;
         Ok(S3Response::new(PutObjectOutput { e_tag: Some(etag(&entry)), ..Default::default() }))
@@ -197,18 +209,15 @@ impl S3 for Operations {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
         let input = request.input;
         self.check_bucket(&input.bucket)?;
-        refuse_conditions(
-            input.if_match.is_some()
-                || input.if_none_match.is_some()
-                || input.if_modified_since.is_some()
-                || input.if_unmodified_since.is_some(),
-        )?;
-        let opened = content::open(&self.store, input.key, input.range).await?;
-        let Some(content::Opened { entry, range, body }) = opened else { return Err(s3_error!(NoSuchKey)) };
-        let partial = input.range.is_some();
+        refuse_conditions(is_conditional(&request.headers))?;
+        // The library does not read this header.
+        let of = request.headers.get(IF_RANGE).cloned();
+        let requested = input.range.map(|range| RequestedRange { range, of });
+        let opened = content::open(&self.store, input.key, requested).await?;
+        let Some(content::Opened { entry, range, is_part, body }) = opened else { return Err(s3_error!(NoSuchKey)) };
         Ok(S3Response::new(GetObjectOutput {
             content_length: i64::try_from(range.end - range.start).ok(),
-            content_range: partial
+            content_range: is_part
                 .then(|| format!("bytes {}-{}/{}", range.start, range.end.saturating_sub(1), entry.size)),
             accept_ranges: Some("bytes".to_owned()),
             e_tag: Some(etag(&entry)),
@@ -223,6 +232,7 @@ impl S3 for Operations {
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = request.input;
         self.check_bucket(&input.bucket)?;
+        refuse_conditions(is_conditional(&request.headers))?;
         let entry = self.store.head(&input.key).ok_or(s3_error!(NoSuchKey))?;
         Ok(S3Response::new(HeadObjectOutput {
             content_length: Some(size(&entry)),
@@ -269,12 +279,13 @@ impl S3 for Operations {
         let page = self.store.list(prefix, after, max_keys.min(PAGE_SIZE));
 
         let last = page.objects.last().map(|(key, _)| hex::encode(key.as_bytes()));
-        let encode = input.encoding_type.as_ref().is_some_and(|encoding| encoding.as_str() == EncodingType::URL);
+        let is_encoded = input.encoding_type.as_ref().is_some_and(|encoding| encoding.as_str() == EncodingType::URL);
+        let encode = |text: &str| if is_encoded { form_encoded(text) } else { text.to_owned() };
         let contents: Vec<Object> = page
             .objects
             .iter()
             .map(|(key, entry)| Object {
-                key: Some(if encode { form_encoded(key) } else { key.to_string() }),
+                key: Some(encode(key)),
                 size: Some(size(entry)),
                 e_tag: Some(etag(entry)),
                 last_modified: Some(last_modified(entry)),
@@ -283,11 +294,11 @@ impl S3 for Operations {
             .collect();
         Ok(S3Response::new(ListObjectsV2Output {
             name: Some(input.bucket),
-            prefix: Some(input.prefix.unwrap_or_default()),
+            prefix: Some(encode(prefix)),
             max_keys: Some(requested),
             key_count: i32::try_from(contents.len()).ok(),
             continuation_token: input.continuation_token,
-            start_after: input.start_after,
+            start_after: input.start_after.as_deref().map(encode),
             encoding_type: input.encoding_type,
             is_truncated: Some(page.truncated),
             next_continuation_token: last.filter(|_| page.truncated),
@@ -309,12 +320,13 @@ impl S3 for Operations {
         Ok(S3Response::new(CreateBucketOutput { location: Some(format!("/{}", self.bucket)) }))
     }
 
-    /// Rejects uploads by HTML form: the library's default implementation would bypass the checks of presigned URLs.
+    /// Rejects uploads by HTML form, which `HttpService` refuses before the library reads them: the library's default
+    /// implementation would bypass the checks of presigned URLs.
     async fn post_object(&self, _: S3Request<PostObjectInput>) -> S3Result<S3Response<PostObjectOutput>> {
         Err(s3_error!(NotImplemented, "Uploads by form are not supported here"))
     }
 }
 
-fn form_encoded(key: &str) -> String {
-    url::form_urlencoded::byte_serialize(key.as_bytes()).collect()
+fn form_encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

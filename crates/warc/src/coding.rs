@@ -1,12 +1,13 @@
 //! Decoding of chunked transfer and content codings (RFC 9112, 7.1; RFC 9110, 8.4.1) within a size limit.
 
 use crate::http_error::HttpError;
-use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use flate2::bufread::GzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
-/// Buffer size for brotli input.
-const BROTLI_BUFFER: usize = 1 << 14;
+/// Buffer size for brotli input and deflate output.
+const BUFFER: usize = 1 << 14;
 /// Maximum window of the zstd content coding; other uses may have larger ones (RFC 9659).
 const ZSTD_WINDOW: u64 = 8 << 20;
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -82,21 +83,73 @@ pub fn decode(coding: &str, body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8
         // "deflate" means zlib, but some servers send the raw stream.
         let is_zlib =
             body.len() > 1 && body[0] & 0x0f == 8 && u16::from_be_bytes([body[0], body[1]]).is_multiple_of(31);
-        if is_zlib {
-            read(ZlibDecoder::new(body), bounds, coding)
-        } else {
-            read(DeflateDecoder::new(body), bounds, coding)
-        }
+        decode_unsigned(coding, body, bounds, |body, bounds| inflate(body, bounds, is_zlib))
     } else if known("br") {
-        read(brotli_decompressor::Decompressor::new(body, BROTLI_BUFFER), bounds, coding)
+        decode_unsigned(coding, body, bounds, unbrotli)
     } else {
         Err(HttpError::UnknownCoding(coding.to_owned()))
     };
     match decoded {
-        // Neither deflate nor brotli has a signature; text that fails to decode is plain text.
+        // Text that fails to decode is plain text.
         Err(HttpError::Coding { .. } | HttpError::UnknownCoding(_)) if is_text(body) => Ok(None),
         decoded => decoded.map(Some),
     }
+}
+
+/// Decodes a stream without a signature. `decode` returns the content, and true if the stream ends where the body ends.
+///
+/// # Errors
+///
+/// The stream is damaged, or the body is text but not one whole stream: the beginning of a text may be a stream by chance,
+/// even an empty one.
+fn decode_unsigned(
+    coding: &str,
+    body: &[u8],
+    bounds: Bounds,
+    decode: impl Fn(&[u8], Bounds) -> Result<(Vec<u8>, bool), HttpError>,
+) -> Result<Vec<u8>, HttpError> {
+    let is_text = is_text(body);
+    let is_truncated = bounds.is_truncated && !is_text;
+    let (content, is_whole) = decode(body, Bounds { is_truncated, ..bounds })?;
+    if is_text && !is_whole {
+        return Err(HttpError::Coding {
+            coding: coding.to_owned(),
+            message: "the stream does not end with the body".to_owned(),
+        });
+    }
+    Ok(content)
+}
+
+/// Inflates a raw or a zlib stream.
+fn inflate(body: &[u8], bounds: Bounds, is_zlib: bool) -> Result<(Vec<u8>, bool), HttpError> {
+    let mut stream = Decompress::new(is_zlib);
+    let (mut content, mut rest) = (Vec::new(), body);
+    loop {
+        content.reserve(BUFFER);
+        let (consumed, written) = (stream.total_in(), content.len());
+        let status = stream.decompress_vec(rest, &mut content, FlushDecompress::None);
+        let used = usize::try_from(stream.total_in() - consumed).unwrap_or(rest.len());
+        rest = rest.get(used..).unwrap_or_default();
+        if content.len() > bounds.max {
+            return Err(HttpError::TooLong(bounds.max));
+        }
+        match status {
+            Ok(Status::StreamEnd) => return Ok((content, rest.is_empty())),
+            Ok(Status::Ok | Status::BufError) if used > 0 || content.len() > written => {}
+            // The body ends before the stream.
+            Ok(Status::Ok | Status::BufError) => return Ok((content, false)),
+            Err(_) if bounds.is_truncated && !content.is_empty() => return Ok((content, false)),
+            Err(error) => return Err(HttpError::Coding { coding: "deflate".to_owned(), message: error.to_string() }),
+        }
+    }
+}
+
+fn unbrotli(body: &[u8], bounds: Bounds) -> Result<(Vec<u8>, bool), HttpError> {
+    let mut decoder = brotli_decompressor::Decompressor::new(body, BUFFER);
+    let content = read(&mut decoder, bounds, "br")?;
+    // After the end of its stream the decoder fails if bytes are left in its buffer.
+    let is_whole = matches!(decoder.read(&mut [0]), Ok(0)) && decoder.into_inner().is_empty();
+    Ok((content, is_whole))
 }
 
 /// Decodes consecutive gzip members or zstd frames and ignores trailing bytes, as browsers do. `decode` decodes the

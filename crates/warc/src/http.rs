@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 /// Maximum number of content codings, more than any server applies; each could be a decompression bomb.
 const MAX_CODINGS: usize = 3;
+/// Maximum length of a header, more than browsers accept. A field of two bytes takes fifty in memory.
+const MAX_HEADER: usize = 256 << 10;
 
 /// HTTP response as received, except that crawlers may have decoded parts.
 #[derive(Clone, Debug)]
@@ -22,7 +24,7 @@ impl<'b> Response<'b> {
     ///
     /// # Errors
     ///
-    /// [`HttpError::StatusLine`].
+    /// [`HttpError::StatusLine`], and [`HttpError::Header`] for a header of more than 256 KiB.
     pub fn parse(block: &'b [u8]) -> Result<Self, HttpError> {
         let (line, rest) = split_line(block);
         let line = String::from_utf8_lossy(&line[..line.len().min(256)]);
@@ -34,9 +36,12 @@ impl<'b> Response<'b> {
         loop {
             let (line, behind) = split_line(body);
             body = behind;
+            let length = rest.len() - body.len();
+            if length > MAX_HEADER {
+                return Err(HttpError::Header(MAX_HEADER));
+            }
             if matches!(line, b"" | b"\r") {
-                let header = &rest[..rest.len() - body.len()];
-                return Ok(Self { status, fields: Fields::parse(header), body });
+                return Ok(Self { status, fields: Fields::parse(&rest[..length]), body });
             }
         }
     }

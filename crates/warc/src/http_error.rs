@@ -3,6 +3,8 @@
 pub enum HttpError {
     #[error("the block does not begin with an HTTP status line")]
     StatusLine,
+    #[error("the header exceeds the limit of {0} bytes")]
+    Header(usize),
     #[error("a chunk of the body is truncated or malformed")]
     Chunks,
     #[error("unknown content coding `{0}`")]

@@ -205,7 +205,7 @@ impl<R: Read> Reader<R> {
             if ahead.is_empty() {
                 let found = block.len();
                 // If another record begins inside the block, the length was wrong.
-                let contains_record = self.rewind_to_boundary(block, &[]);
+                let contains_record = self.rewind_to_boundary(&mut block, &[]);
                 let damage =
                     if contains_record { Damage::WrongLength(length) } else { Damage::CutOff { found, length } };
                 return Err(damage.into());
@@ -238,20 +238,11 @@ impl<R: Read> Reader<R> {
     }
 
     /// Checks that line breaks and then the next record or the end follow the block. Otherwise its length is wrong.
-    fn check_end(&mut self, length: u64, block: Vec<u8>) -> Result<Vec<u8>, RecordError> {
+    fn check_end(&mut self, length: u64, mut block: Vec<u8>) -> Result<Vec<u8>, RecordError> {
         let member = self.stream.offset();
-        let mut line = Vec::new();
-        match self.read_after_block(&mut line) {
-            Ok(Found::Start(offset)) => {
-                self.start = Some(offset);
-                Ok(block)
-            }
-            Ok(Found::End) => Ok(block),
-            Ok(Found::Garbage(_)) => {
-                // Most wrong lengths are too great, so the next record may be inside the block.
-                self.rewind_to_boundary(block, &line);
-                Err(Damage::WrongLength(length).into())
-            }
+        match self.read_after_block(&mut block) {
+            Ok(true) => Ok(block),
+            Ok(false) => Err(Damage::WrongLength(length).into()),
             // In the member of the block's end: its checksum is wrong. In a later member: not part of this record.
             Err(StreamError::Member { offset, message }) if offset == member => Err(Damage::Gzip(message).into()),
             Err(StreamError::Member { offset, message }) => {
@@ -262,38 +253,60 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads the bytes after a block. Garbage before the two line breaks that end a record belongs to the record, and
-    /// its first line is left in `line`. Later garbage is an entry of its own.
-    fn read_after_block(&mut self, line: &mut Vec<u8>) -> Result<Found, StreamError> {
-        for _ in 0..2 {
+    /// Finds the start of the next record after a block. Returns false if the length of the block is wrong: if garbage
+    /// precedes the two line breaks that end a record, or if the next record begins inside the block. Other garbage is an
+    /// entry of its own.
+    fn read_after_block(&mut self, block: &mut Vec<u8>) -> Result<bool, StreamError> {
+        let (mut garbage, mut line_breaks) = (None, 0);
+        // All bytes read after the block, so that they can be put back. Half of the limit is left for the last line.
+        let mut behind = Vec::new();
+        while garbage.is_none() && behind.len() < MAX_HEADER / 2 {
             if self.stream.fill()?.is_empty() {
-                return Ok(Found::End);
+                return Ok(true);
             }
-            let offset = self.stream.offset();
-            line.clear();
-            self.read_line(line, u64::MAX)?;
+            let (offset, before) = (self.stream.offset(), behind.len());
+            self.read_line(&mut behind, (MAX_HEADER - before) as u64)?;
+            let line = &behind[before..];
             if is_version(line) {
-                return Ok(Found::Start(offset));
+                self.start = Some(offset);
+                return Ok(true);
             }
-            if !is_blank(line) {
-                return Ok(Found::Garbage(offset));
+            if is_blank(line) {
+                line_breaks += 1;
+            } else if self.rewind_to_boundary(block, &behind) {
+                // Most wrong lengths are too great.
+                return Ok(false);
+            } else {
+                garbage = Some(offset);
             }
         }
-        let found = self.find_start()?;
-        if let Found::Garbage(offset) = found {
-            self.damaged = Some((offset, Damage::Garbage));
-            return Ok(Found::End);
+        if !behind.ends_with(b"\n") {
+            self.read_line(&mut Vec::new(), u64::MAX)?;
         }
-        Ok(found)
+        if garbage.is_some() && line_breaks < 2 {
+            return Ok(false);
+        }
+        match self.find_start()? {
+            Found::Start(offset) => self.start = Some(offset),
+            Found::Garbage(offset) => garbage = garbage.or(Some(offset)),
+            Found::End => {}
+        }
+        self.damaged = garbage.map(|offset| (offset, Damage::Garbage));
+        Ok(true)
     }
 
-    /// Rewinds to the start of another record inside `block`, after which `line` was read. Returns false if there is
-    /// none.
-    fn rewind_to_boundary(&mut self, mut block: Vec<u8>, line: &[u8]) -> bool {
-        let starts = memchr::memmem::find_iter(&block, BOUNDARY).map(|at| at + BOUNDARY.len() - VERSION.len());
-        let Some(start) = starts.into_iter().find(|start| is_version(&block[*start..])) else { return false };
-        block.extend_from_slice(line);
-        self.stream.put_back(&block[start..])
+    /// Rewinds to the start of another record inside `block`, after which the bytes `behind` were read. Returns false if
+    /// there is none.
+    fn rewind_to_boundary(&mut self, block: &mut Vec<u8>, behind: &[u8]) -> bool {
+        let length = block.len();
+        // The wrong end may be inside the version line.
+        block.extend_from_slice(behind);
+        let start = memchr::memmem::find_iter(block.as_slice(), BOUNDARY)
+            .map(|at| at + BOUNDARY.len() - VERSION.len())
+            .find(|start| is_version(&block[*start..]));
+        let is_rewound = start.is_some_and(|start| self.stream.put_back(&block[start..]));
+        block.truncate(length);
+        is_rewound
     }
 
     /// Appends a line with its line break, truncated to the header limit, from at most `limit` bytes. Returns its

@@ -83,3 +83,31 @@ async fn a_client_that_does_not_read_is_closed() {
     tokio::time::timeout(Duration::from_secs(60), closed).await.unwrap();
     server.stop().await;
 }
+
+#[tokio::test]
+async fn a_form_is_refused_while_it_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    // Ends the wait for the rest of the form.
+    let impatient = Pace { patience: Duration::from_millis(200), bytes_per_second: 1 << 20 };
+    let options =
+        S3ServerOptions { paces: Paces { sending: impatient, ..Paces::default() }, ..server_options(folder.path()) };
+    let server = Server::start_limited(options, 4).await;
+    for content_type in ["multipart/form-data", "Multipart/Form-Data", "multipart/form-data+x"] {
+        let mut stream = TcpStream::connect(address(&server)).await.unwrap();
+        let part = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\nbegin of a file";
+        // A first chunk, and never another.
+        let request = format!(
+            "POST /workspace HTTP/1.1\r\nHost: {}\r\nContent-Type: {content_type}; boundary=b\r\n\
+             Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{part}\r\n",
+            address(&server),
+            part.len()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        let answered = tokio::time::timeout(Duration::from_secs(20), stream.read_to_string(&mut answer));
+        answered.await.unwrap().unwrap();
+        assert!(answer.starts_with("HTTP/1.1 501"), "{content_type}: {answer}");
+        assert!(answer.contains("NotImplemented") && answer.contains("form"), "{content_type}: {answer}");
+    }
+    server.stop().await;
+}

@@ -1,6 +1,7 @@
 //! The client and the embedded server, against each other and against faulty servers.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod chunked;
 mod conformance;
 mod cross_origin;
 mod damage;

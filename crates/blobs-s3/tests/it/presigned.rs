@@ -230,6 +230,27 @@ async fn a_download_is_an_attachment_that_no_browser_interprets() {
 }
 
 #[tokio::test]
+async fn a_download_that_resumes_after_a_replacement_begins_anew() {
+    let fixture = Fixture::start().await;
+    fixture.store.put("k", "before".into()).await.unwrap();
+    let url = download(&fixture, "k", OffsetDateTime::now_utc());
+    let first = fixture.http.get(&url).header("range", "bytes=0-2").send().await.unwrap();
+    let etag = first.headers()["etag"].to_str().unwrap().to_owned();
+    let resume = async |if_range: &str| {
+        let request = fixture.http.get(&url).header("range", "bytes=3-").header("if-range", if_range);
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    };
+    assert_eq!(resume(&etag).await, (206, "ore".to_owned()));
+    let whole = (200, "before".to_owned());
+    for other in ["\"0\"", &format!("W/{etag}"), "Sun, 06 Nov 1994 08:49:37 GMT"] {
+        assert_eq!(resume(other).await, whole, "{other}");
+    }
+    fixture.store.put("k", "as".into()).await.unwrap();
+    assert_eq!(resume(&etag).await, (200, "as".to_owned()), "the range is beyond the new content");
+}
+
+#[tokio::test]
 async fn a_download_authorizes_nothing_else() {
     let fixture = Fixture::start().await;
     for key in ["k", "other"] {

@@ -4,7 +4,9 @@ use blobs::{BlobErrorKind, BlobStore};
 use blobs_s3::S3Store;
 use rusoto_core::credential::StaticProvider;
 use rusoto_core::{HttpClient, Region, RusotoError};
-use rusoto_s3::{GetObjectRequest, HeadBucketRequest, ListObjectsV2Request, PutObjectRequest, S3, S3Client};
+use rusoto_s3::{
+    GetObjectRequest, HeadBucketRequest, HeadObjectRequest, ListObjectsV2Request, PutObjectRequest, S3, S3Client,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -85,6 +87,51 @@ async fn listings_continue_by_token_and_by_key() {
         }
     }
     assert_eq!(seen, ["k1", "k2", "k3", "k4", "k5", "k6"]);
+}
+
+#[tokio::test]
+async fn an_encoded_listing_encodes_all_of_its_names() {
+    let fixture = Fixture::start().await;
+    for key in ["a%2Fb", "a%2Fc+d"] {
+        fixture.store.put(key, "x".into()).await.unwrap();
+    }
+    let list = |encoding: Option<&str>| ListObjectsV2Request {
+        bucket: BUCKET.to_owned(),
+        prefix: Some("a%2F".to_owned()),
+        start_after: Some("a%2Fb".to_owned()),
+        encoding_type: encoding.map(str::to_owned),
+        ..Default::default()
+    };
+    let client = plain_client(&fixture);
+    for (encoding, expected) in
+        [(None, ["a%2F", "a%2Fb", "a%2Fc+d"]), (Some("url"), ["a%252F", "a%252Fb", "a%252Fc%2Bd"])]
+    {
+        let page = client.list_objects_v2(list(encoding)).await.unwrap();
+        let key = page.contents.unwrap().remove(0).key;
+        assert_eq!([page.prefix, page.start_after, key], expected.map(|name| Some(name.to_owned())), "{encoding:?}");
+    }
+}
+
+#[tokio::test]
+async fn conditions_of_a_head_are_refused() {
+    let fixture = Fixture::start().await;
+    fixture.store.put("k", "x".into()).await.unwrap();
+    let client = plain_client(&fixture);
+    let etag = Some("\"0\"".to_owned());
+    let date = Some("Sun, 06 Nov 1994 08:49:37 GMT".to_owned());
+    let head = HeadObjectRequest { bucket: BUCKET.to_owned(), key: "k".to_owned(), ..Default::default() };
+    assert_eq!(client.head_object(head.clone()).await.unwrap().content_length, Some(1));
+    for conditional in [
+        HeadObjectRequest { if_match: etag.clone(), ..head.clone() },
+        HeadObjectRequest { if_none_match: etag, ..head.clone() },
+        HeadObjectRequest { if_modified_since: date.clone(), ..head.clone() },
+        HeadObjectRequest { if_unmodified_since: date, ..head },
+    ] {
+        match client.head_object(conditional).await {
+            Err(RusotoError::Unknown(response)) => assert_eq!(response.status.as_u16(), 501),
+            other => panic!("a condition: {other:?}"),
+        }
+    }
 }
 
 #[tokio::test]

@@ -220,11 +220,16 @@ impl Store {
         Ok(())
     }
 
+    /// Returns the number of journal lines up to which a compaction would drop too few. Used URLs count, because their lines
+    /// stay: with thousands of them every put would rewrite the journal.
+    fn tolerated_records(&self, state: &State) -> usize {
+        2 * (state.objects.len() + self.signatures.len()) + SPARE_RECORDS
+    }
+
     /// Rewrites the journal when most of its lines are obsolete. A failure is logged and the old journal stays in use,
     /// because the current request is not the cause.
     fn compact_if_worthwhile(&self, state: &mut State) {
-        let worthwhile = (2 * state.objects.len() + SPARE_RECORDS).max(state.compact_above);
-        if state.journal.records() <= worthwhile {
+        if state.journal.records() <= self.tolerated_records(state).max(state.compact_above) {
             return;
         }
         let used = self.signatures.used(OffsetDateTime::now_utc().unix_timestamp());

@@ -54,6 +54,11 @@ impl Signatures {
         }
     }
 
+    /// Returns the number of signatures in memory, with reserved and not yet pruned ones.
+    pub(super) fn len(&self) -> usize {
+        self.uses().len()
+    }
+
     /// Returns the used signatures that the journal must keep.
     pub(super) fn used(&self, now: i64) -> Vec<UsedSignature> {
         let uses = self.uses();

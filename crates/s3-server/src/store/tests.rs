@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -134,7 +135,7 @@ fn used_signatures_and_ids_survive_compaction_and_restart() {
     let reservation = store.signatures.reserve("signature".to_owned(), now + 900, now);
     let upload = Upload::begin(&store).unwrap();
     upload.commit("k", PutOptions { reservation, ..PutOptions::default() }).unwrap();
-    for _ in 0..SPARE_RECORDS {
+    for _ in 0..SPARE_RECORDS + 2 {
         put(&store, "churn", "x");
     }
     let last = put(&store, "churn", "x");
@@ -147,12 +148,37 @@ fn used_signatures_and_ids_survive_compaction_and_restart() {
             assert!(put(&store, "next", "x").id > last.id);
         });
         // Again with a journal that was compacted after the highest id was deleted.
-        let mut state = store.write();
-        while state.journal.records() <= 2 * state.objects.len() + SPARE_RECORDS {
-            state.journal.write(&Record::Delete { key: "never".to_owned() }).unwrap();
-        }
-        store.compact_if_worthwhile(&mut state);
+        compact(&store);
     }
+}
+
+/// Fills the journal with obsolete lines until it is compacted.
+fn compact(store: &Store) {
+    let mut state = store.write();
+    while state.journal.records() <= store.tolerated_records(&state) {
+        state.journal.write(&Record::Delete { key: "never".to_owned() }).unwrap();
+    }
+    store.compact_if_worthwhile(&mut state);
+}
+
+#[test]
+fn many_used_urls_do_not_rewrite_the_journal_at_every_put() {
+    const USED: usize = 4_200;
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    for number in 0..USED {
+        let reservation = store.signatures.reserve(number.to_string(), now + 900, now);
+        let upload = Upload::begin(&store).unwrap();
+        upload.commit("k", PutOptions { reservation, ..PutOptions::default() }).unwrap();
+    }
+    compact(&store);
+    let compacted = store.read().journal.records();
+    assert_eq!(compacted, 1 + USED + 1, "the next id, the used URLs and the object");
+    let inode = || std::fs::metadata(folder.path().join("journal")).unwrap().ino();
+    let before = inode();
+    put(&store, "k", "x");
+    assert_eq!((store.read().journal.records(), inode()), (compacted + 1, before));
 }
 
 #[test]

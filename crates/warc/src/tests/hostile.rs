@@ -1,4 +1,4 @@
-use super::{MAX_BLOCK, claiming, gzip, record, summary};
+use super::{MAX_BLOCK, claiming, gzip, read, record, summary};
 use crate::{Damage, Reader};
 use proptest::prelude::*;
 
@@ -22,15 +22,41 @@ fn a_truncated_last_record_is_reported() {
 
 #[test]
 fn a_length_too_great_damages_one_record() {
-    for wrong in [30, 200, 1_000] {
-        let archive =
-            [record("a", b"1"), claiming("b", wrong, b"short"), record("c", b"3"), record("d", b"4")].concat();
-        let seen = summary(&archive);
-        assert_eq!(seen, [ok("a"), Err(Damage::WrongLength(wrong)), ok("c"), ok("d")], "{wrong}");
+    let c = record("c", b"3");
+    // From the first byte of the next record to the end of its header, and beyond it.
+    let to_header_end = "short\r\n\r\n".len() + c.len() - "3\r\n\r\n".len();
+    for wrong in (10..=to_header_end as u64).chain([200, 1_000]) {
+        let archive = [record("a", b"1"), claiming("b", wrong, b"short"), c.clone(), record("d", b"4")].concat();
+        let seen = read(&archive);
+        let of_c = seen[2].record.as_ref().unwrap();
+        assert_eq!(of_c.target_uri(), Some("https://example.com/c"), "{wrong}");
+        assert_eq!(of_c.date(), Some("2026-01-05T10:00:00Z"), "{wrong}");
+        assert_eq!(summary(&archive), [ok("a"), Err(Damage::WrongLength(wrong)), ok("c"), ok("d")], "{wrong}");
     }
     let packed: Vec<u8> =
         [claiming("b", 1_000, b"short"), record("c", b"3")].iter().flat_map(|record| gzip(record)).collect();
     assert_eq!(summary(&packed), [Err(Damage::CutOff { found: 9, length: 1_000 }), ok("c")]);
+}
+
+#[test]
+fn a_length_that_ends_in_a_long_line_damages_one_record() {
+    let long = vec![b'x'; 200_000];
+    let archive = [record("a", b"1"), claiming("b", 1_000, b"short"), record("c", &long), record("d", b"4")].concat();
+    let mut reader = Reader::new(archive.as_slice(), 1 << 20);
+    let seen: Vec<_> = std::iter::from_fn(|| reader.next_record().unwrap()).map(|entry| entry.record).collect();
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert_eq!(seen[1].as_ref().unwrap_err(), &Damage::WrongLength(1_000));
+    assert_eq!(seen[2].as_ref().unwrap().block, long);
+    assert_eq!(seen[3].as_ref().unwrap().kind(), "d");
+}
+
+#[test]
+fn garbage_after_many_line_breaks_is_reported_once() {
+    for breaks in [2, 3, 20_000, 40_000] {
+        let gap = [b"\r\n".repeat(breaks), vec![b'x'; 100_000], b"\r\n".to_vec()].concat();
+        let archive = [record("a", b"1"), gap, record("b", b"2")].concat();
+        assert_eq!(summary(&archive), [ok("a"), Err(Damage::Garbage), ok("b")], "{breaks}");
+    }
 }
 
 #[test]
@@ -127,7 +153,7 @@ proptest! {
         let cut = cut.index(archive.len() + 1);
         for archive in [&archive[..], &archive[..cut], &gzip(&archive)[..]] {
             // Each entry consumes at least a byte or ends a member.
-            prop_assert!(super::read(archive).len() <= archive.len() + 1);
+            prop_assert!(read(archive).len() <= archive.len() + 1);
         }
     }
 
@@ -136,7 +162,7 @@ proptest! {
         let records: Vec<Vec<u8>> = blocks.iter().map(|block| record("response", block)).collect();
         let packed: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
         for archive in [records.concat(), packed, gzip(&records.concat())] {
-            let read: Vec<Vec<u8>> = super::read(&archive).into_iter().map(|entry| entry.record.unwrap().block).collect();
+            let read: Vec<Vec<u8>> = read(&archive).into_iter().map(|entry| entry.record.unwrap().block).collect();
             prop_assert_eq!(&read, &blocks);
         }
     }

@@ -31,6 +31,20 @@ fn a_response_is_parsed() {
 }
 
 #[test]
+fn a_header_is_limited() {
+    const LIMIT: usize = 256 << 10;
+    let parse = |lines: &[u8]| {
+        let block = [b"HTTP/1.1 200 OK\r\n", lines].concat();
+        Response::parse(&block).map(|response| response.body.len())
+    };
+    for lines in [b":\n".repeat(1 << 19), vec![b'x'; 1 << 20], [vec![b'x'; LIMIT], b"\n\n".to_vec()].concat()] {
+        assert_eq!(parse(&lines), Err(HttpError::Header(LIMIT)));
+    }
+    let longest = [vec![b'x'; LIMIT - 2], b"\n\n".to_vec(), vec![b'y'; LIMIT]].concat();
+    assert_eq!(parse(&longest), Ok(LIMIT));
+}
+
+#[test]
 fn chunked_bodies_are_joined() {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
     assert_eq!(content(CHUNKED, b"4\r\nwalr\r\n0003;x=y\r\nus.\r\n0\r\nTrailer: x\r\n\r\n").unwrap(), b"walrus.");
@@ -80,6 +94,37 @@ fn remaining_content_codings_are_decoded() {
 }
 
 #[test]
+fn text_that_begins_with_a_stream_by_chance_is_not_decoded() {
+    let links = "[`axum`]: https://crates.io/crates/axum\n[`tokio`]: https://crates.io/crates/tokio\n";
+    let empty_streams = ["3 of 4\n", "5 of 6\n", "7 of 8\n", "9 of 10\n", "; a\n", "= a\n", "? a\n"];
+    let long = format!("===== Title =====\n{}", "A line of text.\n".repeat(2_000));
+    let cases = empty_streams.map(|text| ("br", text));
+    for (coding, text) in
+        cases.into_iter().chain([("br", "===== Title =====\n\nText."), ("br", long.as_str()), ("deflate", links)])
+    {
+        let block = response(&format!("Content-Encoding: {coding}\r\n"), text.as_bytes());
+        let response = Response::parse(&block).unwrap();
+        for is_truncated in [false, true] {
+            let content = response.content(100_000, is_truncated).unwrap();
+            assert_eq!(String::from_utf8_lossy(&content), text, "{coding}, truncated: {is_truncated}");
+        }
+    }
+}
+
+#[test]
+fn a_truncated_stream_without_a_signature_is_decoded_as_far_as_possible() {
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::none());
+    zlib.write_all(&PAGE.repeat(10)).unwrap();
+    let mut bare = DeflateEncoder::new(Vec::new(), Compression::none());
+    bare.write_all(&PAGE.repeat(10)).unwrap();
+    for whole in [zlib.finish().unwrap(), bare.finish().unwrap()] {
+        let block = response("Content-Encoding: deflate\r\n", &whole[..whole.len() - 9]);
+        let content = Response::parse(&block).unwrap().content(1_000, true).unwrap().into_owned();
+        assert!(content.starts_with(PAGE), "{content:?}");
+    }
+}
+
+#[test]
 fn damage_and_bombs_are_errors_and_truncated_bodies_are_decoded() {
     const GZIP: &str = "Content-Encoding: gzip\r\n";
     let packed = gzip(&PAGE.repeat(10));
@@ -89,6 +134,10 @@ fn damage_and_bombs_are_errors_and_truncated_bodies_are_decoded() {
     let decoded = Response::parse(&block).unwrap().content(1_000, true).unwrap();
     assert!(decoded.starts_with(PAGE));
     assert_eq!(content(GZIP, &gzip(&vec![0; 1 << 20])), Err(HttpError::TooLong(1_000)));
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+    zlib.write_all(&vec![0; 1 << 20]).unwrap();
+    let bomb = content("Content-Encoding: deflate\r\n", &zlib.finish().unwrap());
+    assert_eq!(bomb, Err(HttpError::TooLong(1_000)));
     let many = [gzip(&[b'a'; 600]), gzip(&[b'b'; 600])].concat();
     assert_eq!(content(GZIP, &many), Err(HttpError::TooLong(1_000)));
     assert_eq!(content("", &[b'a'; 1_001]), Err(HttpError::TooLong(1_000)));

@@ -69,10 +69,22 @@ fn response(record: &Record) -> Result<Option<Document>, HttpError> {
     let content_type = response.fields.get("content-type");
     // Content of other types is not decoded.
     let is_unsupported = content_type.is_some_and(|header| page_kind(&ContentType::parse(header)).is_none());
-    if !(200..300).contains(&response.status) || is_unsupported {
+    let is_part = response.status == 206 && !response.fields.get("content-range").is_some_and(is_whole);
+    if !(200..300).contains(&response.status) || is_part || is_unsupported {
         return Ok(None);
     }
     Ok(document(content_type, response.content(MAX_PAGE_BYTES, record.is_truncated())?))
+}
+
+/// Returns true if a `Content-Range` covers the whole length. Some crawlers request every page from byte 0 on.
+fn is_whole(content_range: &str) -> bool {
+    let Some((unit, range)) = content_range.trim().split_once(' ') else { return false };
+    let bounds = range.split_once('/').and_then(|(range, length)| {
+        let (first, last) = range.split_once('-')?;
+        Some([first, last, length].map(|number| number.trim().parse::<u64>().ok()))
+    });
+    let Some([Some(first), Some(last), Some(length)]) = bounds else { return false };
+    unit.eq_ignore_ascii_case("bytes") && first == 0 && last.checked_add(1) == Some(length)
 }
 
 /// Returns the document if its kind can be a page and it has content.
@@ -134,12 +146,17 @@ mod tests {
         let html = Some((FileKind::Html, "<p>a".to_owned()));
         assert_eq!(of("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>a"), html);
         assert_eq!(of("HTTP/1.1 203 OK\r\nContent-Type: application/xhtml+xml\r\n\r\n<p>a"), html);
+        assert_eq!(of("HTTP/1.1 206 OK\r\nContent-Type: text/html\r\nContent-Range: bytes 0-3/4\r\n\r\n<p>a"), html);
         let markdown = Some((FileKind::Md, "# a".to_owned()));
         assert_eq!(of("HTTP/1.1 200 OK\r\nContent-Type: text/markdown\r\n\r\n# a"), markdown);
         assert_eq!(of("HTTP/1.1 200 OK\r\n\r\n<!DOCTYPE html>").unwrap().0, FileKind::Html);
         for other in [
             "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>a",
             "HTTP/1.1 301 Moved\r\nContent-Type: text/html\r\nLocation: /\r\n\r\n<p>a",
+            "HTTP/1.1 206 OK\r\nContent-Type: text/html\r\nContent-Range: bytes 0-3/5\r\n\r\n<p>a",
+            "HTTP/1.1 206 OK\r\nContent-Type: text/html\r\nContent-Range: bytes 1-4/5\r\n\r\n<p>a",
+            "HTTP/1.1 206 OK\r\nContent-Type: text/html\r\nContent-Range: bytes 0-3/*\r\n\r\n<p>a",
+            "HTTP/1.1 206 OK\r\nContent-Type: text/html\r\n\r\n<p>a",
             "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\npng",
             "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n \r\n",
             "HTTP/1.1 200 OK\r\n\r\nno type and no sign of one",
