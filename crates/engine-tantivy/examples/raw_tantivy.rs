@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::TopDocs;
 use tantivy::query::QueryParser;
 use tantivy::schema::{STORED, STRING, Schema, TEXT};
 use tantivy::{Document, Index, IndexReader, IndexWriter, TantivyDocument};
@@ -91,14 +91,16 @@ impl Service {
     }
 
     fn search(&self, query: &str) -> Outcome<String> {
-        let (query, _) = self.parser.parse_query_lenient(query);
+        // Questions with characters of the query language, such as an unpaired quote, are read as far as possible.
+        let query = self.parser.parse_query(query).unwrap_or_else(|_| self.parser.parse_query_lenient(query).0);
         let searcher = self.reader.searcher();
-        let (best, total) = searcher.search(&query, &(TopDocs::with_limit(RESULTS).order_by_score(), Count))?;
+        // No second collector, such as a count: with one, tantivy scores every match instead of skipping blocks.
+        let best = searcher.search(&query, &TopDocs::with_limit(RESULTS).order_by_score())?;
         let mut hits = Vec::with_capacity(best.len());
         for (_, address) in best {
             hits.push(searcher.doc::<TantivyDocument>(address)?.to_json(&self.schema));
         }
-        Ok(format!("{{\"total\":{total},\"hits\":[{}]}}", hits.join(",")))
+        Ok(format!("{{\"hits\":[{}]}}", hits.join(",")))
     }
 }
 

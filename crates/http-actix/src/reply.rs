@@ -44,7 +44,7 @@ impl Reply {
         Ok(Reply { content_type, schema: Some(O::Response::NAME), stream: Some(stream), ..Reply::empty(status) })
     }
 
-    /// Adds the address of the created resource.
+    /// Adds the path of the created resource. The operation declares it with `LOCATED`.
     pub fn located(self, location: String) -> Self {
         Reply { location: Some(location), ..self }
     }

@@ -75,7 +75,7 @@ fn describe(operation: &Spec) -> Value {
     });
     described["responses"][operation.status.to_string()] = json!({
         "description": operation.success,
-        "headers": headers::of(operation.status),
+        "headers": headers::of_success(operation),
         "content": json_body(operation.response, &[(operation.response_example)()]),
     });
     if let Some(stream) = operation.stream {

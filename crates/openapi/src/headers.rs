@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::operation::Spec;
+
 /// Headers of every response.
 const ALWAYS: [&str; 2] = ["X-Request-ID", "Link"];
 
@@ -36,6 +38,11 @@ pub(crate) fn components() -> Value {
             "required": true,
             "schema": {"type": "string", "format": "date-time"},
         },
+        "Location": {
+            "description": "Path of the created resource.",
+            "required": true,
+            "schema": {"type": "string", "format": "uri-reference"},
+        },
         "Retry-After": {
             "description": "Seconds after which a retry makes sense.",
             "required": true,
@@ -59,6 +66,15 @@ pub(crate) fn of(status: u16) -> Value {
     names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
     let header = |name: &str| (name.to_owned(), header(name, status));
     Value::Object(names.into_iter().map(header).collect::<Map<_, _>>())
+}
+
+/// The headers of an operation's successful response.
+pub(crate) fn of_success(operation: &Spec) -> Value {
+    let mut headers = of(operation.status);
+    if operation.located {
+        headers["Location"] = header("Location", operation.status);
+    }
+    headers
 }
 
 fn header(name: &str, status: u16) -> Value {

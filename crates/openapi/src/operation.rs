@@ -39,6 +39,8 @@ pub trait Operation: Listed {
     const SUCCESS: &'static str;
     /// Media type of the stream that the response is on request; `None` if there is none.
     const STREAM: Option<&'static str> = None;
+    /// True if the response has the path of the created resource in the header `Location`.
+    const LOCATED: bool = false;
     /// Errors beyond [`COMMON_ERRORS`].
     const ERRORS: &'static [ErrorCode] = &[];
     /// The example of a request with a `validation_error`.
@@ -80,6 +82,7 @@ pub trait Operation: Listed {
         response: <Self::Response as ResponseBody>::NAME,
         success: Self::SUCCESS,
         stream: Self::STREAM,
+        located: Self::LOCATED,
         errors: Self::ERRORS,
         invalid: Self::INVALID,
         warnings: Self::WARNINGS,
@@ -112,6 +115,7 @@ pub struct Spec {
     pub response: &'static str,
     pub success: &'static str,
     pub stream: Option<&'static str>,
+    pub located: bool,
     pub errors: &'static [ErrorCode],
     pub invalid: InvalidRequest,
     pub warnings: &'static [WarningCode],

@@ -258,12 +258,7 @@ impl Installation {
     pub fn serve_with(&self, environment: &[(&str, &str)]) -> anyhow::Result<Server> {
         let mut command = self.command(&["serve"]);
         command.envs(environment.iter().copied());
-        Server::start(command, &self.server_log(), &self.operations())
-    }
-
-    /// Returns the log of the last started server.
-    pub fn server_log(&self) -> PathBuf {
-        self.folder().join("server.log")
+        Server::start(command, &self.folder().join("server.log"), &self.operations())
     }
 
     /// Creates an API client with its own connection.

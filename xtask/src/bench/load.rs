@@ -109,18 +109,35 @@ pub fn one_client(
 ///
 /// Returns an error if a request fails or a signal interrupts the load.
 pub fn many_clients(kind: Kind, clients: Vec<Client>, bodies: &[Vec<u8>], time: Duration) -> anyhow::Result<Outcome> {
+    many_balanced(kind, clients.into_iter().map(|client| vec![client]).collect(), bodies, time)
+}
+
+/// Like [`many_clients`], with several connections per client, which it uses in turn, as through a load balancer.
+///
+/// # Errors
+///
+/// Returns an error if a request fails or a signal interrupts the load.
+pub fn many_balanced(
+    kind: Kind,
+    clients: Vec<Vec<Client>>,
+    bodies: &[Vec<u8>],
+    time: Duration,
+) -> anyhow::Result<Outcome> {
     let (start, next) = (Barrier::new(clients.len() + 1), AtomicUsize::new(0));
-    let work = |client: Client| -> anyhow::Result<Outcome> {
+    let work = |connections: Vec<Client>| -> anyhow::Result<Outcome> {
         let mut outcome = Outcome::default();
-        // Opens the connection before the measurement.
-        let warm = outcome.send(kind, &client, &bodies[0]);
+        // Opens the connections before the measurement.
+        let warm = connections.iter().try_for_each(|connection| outcome.send(kind, connection, &bodies[0]));
         outcome = Outcome::default();
         start.wait();
         warm?;
         let begun = Instant::now();
-        while begun.elapsed() < time {
+        for connection in connections.iter().cycle() {
+            if begun.elapsed() >= time {
+                break;
+            }
             check_interrupt()?;
-            outcome.send(kind, &client, &bodies[next.fetch_add(1, Ordering::Relaxed) % bodies.len()])?;
+            outcome.send(kind, connection, &bodies[next.fetch_add(1, Ordering::Relaxed) % bodies.len()])?;
         }
         Ok(outcome)
     };
@@ -135,4 +152,47 @@ pub fn many_clients(kind: Kind, clients: Vec<Client>, bodies: &[Vec<u8>], time: 
         all.elapsed = begun.elapsed();
         Ok(all)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use super::{Client, SEARCH, many_balanced};
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    /// Starts a server that answers each request of one connection. Returns its base URL and its number of requests.
+    fn server() -> (String, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&requests);
+        std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            let mut received = Vec::new();
+            let mut chunk = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut chunk) {
+                received.extend_from_slice(&chunk[..length]);
+                // The body ends each request.
+                if received.ends_with(b"{}") {
+                    received.clear();
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+                }
+            }
+        });
+        (base, requests)
+    }
+
+    #[test]
+    fn client_uses_its_connections_in_turn() {
+        let servers = [server(), server()];
+        let connections = servers.iter().map(|(base, _)| Client::new(base, "key")).collect();
+        many_balanced(SEARCH, vec![connections], &[b"{}".to_vec()], Duration::from_millis(50)).unwrap();
+        let [first, second] = servers.map(|(_, requests)| requests.load(Ordering::Relaxed));
+        assert!(first > 1 && first.abs_diff(second) <= 1, "{first} and {second}");
+    }
 }

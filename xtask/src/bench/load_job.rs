@@ -134,15 +134,17 @@ impl Bench<'_> {
         section: &mut Section,
     ) -> anyhow::Result<()> {
         let waiting = spinner(format!("searching with {count} clients"));
-        // In turns, as a load balancer distributes them.
-        let clients =
-            installations.iter().cycle().take(count).map(|installation| installation.client(tenant)).collect();
+        // Each client asks the instances in turn, as through a load balancer. Neighbours begin with different instances.
+        let clients = (0..count).map(|client| {
+            let instances = installations.iter().cycle().skip(client % installations.len()).take(installations.len());
+            instances.map(|installation| installation.client(tenant)).collect::<Vec<_>>()
+        });
         let operations: Vec<_> = installations.iter().map(Installation::operations).collect();
         let cpu = || servers.iter().map(|server| process::cpu_time(server.pid())).sum::<anyhow::Result<Duration>>();
         let (stages_before, cpu_before) = (StageTimes::read(&operations)?, cpu()?);
-        let done = load::many_clients(
+        let done = load::many_balanced(
             load::SEARCH_AT_ANY_LOAD,
-            clients,
+            clients.collect(),
             &self.bodies,
             Duration::from_secs(self.options.seconds),
         )?;

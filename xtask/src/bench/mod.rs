@@ -36,7 +36,6 @@ pub(crate) mod server;
 mod site;
 mod soak;
 mod stage_metrics;
-mod stages;
 mod starts;
 mod swarm;
 mod topics;

@@ -6,7 +6,7 @@ use super::installation::{Installation, Tenant};
 use super::kept_import::Kept;
 use super::report::Section;
 use super::server::Server;
-use super::stages::{self, Stages};
+use super::stage_metrics::StageTimes;
 use super::{Options, disk, load, process, progress, spinner, starts};
 use anyhow::bail;
 use serde_json::json;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Unmeasured searches, which read the index from disk.
 const WARM_UP: usize = 100;
-/// Number of searches for which the server logs its stages.
+/// Number of searches for which the time of each stage is reported.
 const STAGE_SEARCHES: usize = 300;
 
 /// Subject of a measurement, with the targets.
@@ -79,7 +79,6 @@ pub fn measure(
     section.target_below(searches.targets.idle_mb);
     searches.one_client(section)?;
     searches.many_clients(&server, section)?;
-    drop(server);
     searches.stages(section)
 }
 
@@ -158,28 +157,19 @@ impl Searches<'_> {
         Ok(())
     }
 
-    /// Restarts the server with a log of the stages, whose cost must not affect other figures.
+    /// Reports the mean time of each stage, with one client.
     fn stages(&self, section: &mut Section) -> anyhow::Result<()> {
-        let server = self.installation.serve_with(&stages::STAGE_LOG)?;
+        let operations = [self.installation.operations()];
+        let client = self.installation.client(&self.tenant);
         let bar = progress(STAGE_SEARCHES, "stages of a search");
-        let logged = load::one_client(
-            load::SEARCH,
-            &self.installation.client(&self.tenant),
-            &self.bodies,
-            STAGE_SEARCHES,
-            &bar,
-        )?;
+        let before = StageTimes::read(&operations)?;
+        let done = load::one_client(load::SEARCH, &client, &self.bodies, STAGE_SEARCHES, &bar)?;
+        let after = StageTimes::read(&operations)?;
         bar.finish_and_clear();
-        drop(server);
-        let stages = Stages::read(&self.installation.server_log())?;
-        if stages.ranking.len() < STAGE_SEARCHES {
-            eprintln!("warning: the server's log does not contain the stages of a search");
-            return Ok(());
+        for (stage, milliseconds) in after.since(&before, STAGE_SEARCHES) {
+            section.named(format!("ms a search: {stage}"), milliseconds);
         }
-        section.milliseconds("stages: first stage p50 ms", stages.first_stage.median());
-        section.milliseconds("stages: first stage and loading p50 ms", stages.retrieval.median());
-        section.milliseconds("stages: ranking and recording p50 ms", stages.ranking.median());
-        section.milliseconds("stages: the whole answer p50 ms", logged.latencies.median());
+        section.milliseconds("ms a search: the whole answer", done.elapsed.div_f64(STAGE_SEARCHES as f64));
         Ok(())
     }
 }

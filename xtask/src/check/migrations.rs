@@ -15,6 +15,10 @@ const DATABASES: [&str; 2] = ["postgres", "sqlite"];
 const LAST_WITHOUT_RULE: &str = "2026-11-23-000000_term_vectors";
 /// Start of the line that says which release stopped using what a migration takes away.
 const CONTRACT: &str = "-- contract:";
+/// Words after `DROP` in an `ALTER TABLE` that takes no column away.
+const NO_COLUMN_DROPPED: [&str; 5] = ["CONSTRAINT", "NOT", "DEFAULT", "EXPRESSION", "IDENTITY"];
+/// Words after `ADD` in an `ALTER TABLE` that adds no column.
+const NO_COLUMN_ADDED: [&str; 6] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE"];
 
 /// Compares `migrations/postgres` with `migrations/sqlite` below `root`, and finds later migrations that take something away.
 ///
@@ -87,25 +91,55 @@ fn version(name: &str) -> String {
 fn contractions(sql: &str) -> Vec<&'static str> {
     let code = sql.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code));
     let code = code.collect::<Vec<_>>().join("\n").to_uppercase();
-    let words: Vec<&str> =
-        code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
-    let has = |wanted: &[&str]| words.windows(wanted.len()).any(|found| found == wanted);
+    let words = words_of(&code);
+    let has = |wanted: &[&str]| contains(&words, wanted);
+    let statements: Vec<Vec<&str>> = code.split(';').map(words_of).collect();
+    let alters = |is_contraction: fn(&[&str]) -> bool| {
+        statements.iter().filter_map(|statement| altered(statement)).any(is_contraction)
+    };
     let found = [
         ("DROP TABLE", has(&["DROP", "TABLE"])),
-        ("DROP COLUMN", has(&["DROP", "COLUMN"])),
+        ("DROP COLUMN", alters(drops_column)),
         ("RENAME", has(&["RENAME"])),
         ("ALTER ... TYPE", (0..words.len()).any(|at| changes_type(&words[at..]))),
         ("SET NOT NULL", has(&["SET", "NOT", "NULL"])),
-        ("ADD COLUMN ... NOT NULL", code.split(';').any(adds_required_column)),
+        ("ADD COLUMN ... NOT NULL", alters(adds_required_column)),
     ];
     found.into_iter().filter(|(_, is_used)| *is_used).map(|(statement, _)| statement).collect()
 }
 
-/// Returns true for a statement that adds a column which a version before does not fill, as it must.
-fn adds_required_column(statement: &str) -> bool {
-    let mut columns = statement.split("ADD COLUMN");
-    columns.next();
-    columns.any(|column| column.contains("NOT NULL") && !column.contains("DEFAULT"))
+/// The words of a text, without quotes and punctuation.
+fn words_of(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect()
+}
+
+fn contains(words: &[&str], wanted: &[&str]) -> bool {
+    words.windows(wanted.len()).any(|found| found == wanted)
+}
+
+/// The words after `ALTER TABLE`; `None` for a statement that alters no table.
+fn altered<'a>(statement: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    let at = statement.windows(2).position(|found| found == ["ALTER", "TABLE"])?;
+    statement.get(at + 2..)
+}
+
+/// Returns true if the words after `ALTER TABLE` take a column away. `COLUMN` may be omitted.
+fn drops_column(words: &[&str]) -> bool {
+    words.windows(2).any(|pair| matches!(pair, ["DROP", next] if !NO_COLUMN_DROPPED.contains(next)))
+}
+
+/// Returns true if the words after `ALTER TABLE` add a column which a version before does not fill, as it must. `COLUMN` may be
+/// omitted.
+fn adds_required_column(words: &[&str]) -> bool {
+    let mut additions = words.split(|word| *word == "ADD");
+    // The name of the table, and actions before the first addition.
+    additions.next();
+    additions.any(|addition| {
+        // Up to the next action.
+        let column = addition.split(|word| ["ALTER", "DROP"].contains(word)).next().unwrap_or_default();
+        let adds_column = column.first().is_some_and(|word| !NO_COLUMN_ADDED.contains(word));
+        adds_column && contains(column, &["NOT", "NULL"]) && !column.contains(&"DEFAULT")
+    })
 }
 
 /// Returns true for `ALTER [COLUMN] name [SET DATA] TYPE`; a column that is merely named `type` is none.
@@ -207,7 +241,7 @@ mod tests {
 
     #[test]
     fn contractions_are_found_in_statements_only() {
-        let cases: [(&str, &[&str]); 11] = [
+        let cases: [(&str, &[&str]); 16] = [
             ("CREATE TABLE t (type TEXT NOT NULL);", &[]),
             ("ALTER TABLE t ADD COLUMN type TEXT; -- no DROP TABLE", &[]),
             ("ALTER TABLE t ALTER COLUMN c DROP NOT NULL;", &[]),
@@ -217,6 +251,11 @@ mod tests {
             ("ALTER TABLE t ALTER COLUMN c TYPE TEXT COLLATE \"C\";", &["ALTER ... TYPE"]),
             ("ALTER TABLE t ALTER c SET DATA TYPE TEXT, ALTER d SET NOT NULL;", &["ALTER ... TYPE", "SET NOT NULL"]),
             ("  -- a comment\nDROP TABLE t;", &["DROP TABLE"]),
+            ("ALTER TABLE t DROP c;", &["DROP COLUMN"]),
+            ("ALTER TABLE t ADD a INT, DROP COLUMN IF EXISTS c;", &["DROP COLUMN"]),
+            ("ALTER TABLE t DROP CONSTRAINT c, ALTER d DROP DEFAULT; DROP TRIGGER r ON t;", &[]),
+            ("ALTER TABLE t ADD c INT NOT NULL;", &["ADD COLUMN ... NOT NULL"]),
+            ("ALTER TABLE t ADD a INT, ADD CONSTRAINT c CHECK (b IS NOT NULL), ALTER d DROP NOT NULL;", &[]),
             ("ALTER TABLE t ADD COLUMN a INT NOT NULL;", &["ADD COLUMN ... NOT NULL"]),
             (
                 "ALTER TABLE t ADD COLUMN a INT NOT NULL DEFAULT 0, ADD COLUMN b INT; CREATE TABLE u (c INT NOT NULL);",

@@ -6,7 +6,7 @@ use anyhow::Context;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Program that the tests start; the server also knows other names.
+/// Names of the program that the tests and the server know.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 pub struct Chromium;

@@ -16,7 +16,7 @@ pub use interpreters::{NODE, PYTHON};
 pub use meilisearch::{Meilisearch, PrivateMeilisearch};
 pub use postgres::{Cluster, Postgres};
 pub use qdrant::{PrivateQdrant, Qdrant};
-pub use redis::Redis;
+pub use redis::{PrivateRedis, Redis};
 pub use s3::ExternalS3;
 
 use std::any::Any;

@@ -1,5 +1,9 @@
 //! Test results, parsed from the runner's output and repeated at the end.
 
+/// How nextest marks tests that failed or passed only on retry. The last attempt of a retried test has a short mark.
+const FAILURES: [&str; 12] =
+    ["FAIL", "FLAKY", "FLKY", "TIMEOUT", "TMT", "SIG", "ABORT", "LEAK-FAIL", "LKFAIL", "FL+LK", "XFAIL", "EXEC"];
+
 /// Result of a test run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -20,14 +24,9 @@ impl Report {
         let Some(at) = lines.iter().rposition(|line| line.trim_start().starts_with("Summary [")) else {
             return Self::default();
         };
-        let failed = |line: &&String| {
-            ["FAIL", "FLAKY", "TIMEOUT", "SIG", "ABORT", "LEAK-FAIL", "EXEC"]
-                .iter()
-                .any(|mark| line.trim_start().starts_with(mark))
-        };
         Self {
             summary: Some(lines[at].clone()),
-            failures: lines[at + 1..].iter().filter(failed).cloned().collect(),
+            failures: lines[at + 1..].iter().filter(|line| is_failure(line)).cloned().collect(),
             skipped: number_before(&lines[at], " skipped").unwrap_or(0),
             ..Self::default()
         }
@@ -75,6 +74,16 @@ impl Report {
     }
 }
 
+/// Returns true for a line that names a failed or flaky test, such as `FAIL [ 0.005s] ...` or `TRY 2 TMT [ 9.000s] ...`.
+fn is_failure(line: &str) -> bool {
+    let line = line.trim_start();
+    let status = match line.strip_prefix("TRY ") {
+        Some(attempt) => attempt.trim_start_matches(|digit: char| digit.is_ascii_digit()).trim_start(),
+        None => line,
+    };
+    FAILURES.iter().any(|mark| status.starts_with(mark))
+}
+
 /// Returns the number directly before `word`.
 fn number_before(line: &str, word: &str) -> Option<u32> {
     let before = &line[..line.find(word)?];
@@ -107,11 +116,23 @@ mod tests {
              ------------\n\
              \u{1b}[31;1m     Summary\u{1b}[0m [   0.014s] 3 tests run: 2 passed, 1 failed, 4 skipped\n\
              \u{1b}[31;1m        FAIL\u{1b}[0m [   0.005s] (2/3) app it::read\n\
+             \u{1b}[31;1m  TRY 2 FAIL\u{1b}[0m [   0.006s] (1/3) app it::retried\n\
+             \u{1b}[31;1m   TRY 2 TMT\u{1b}[0m [   9.000s] (3/3) app it::slow\n\
+             \u{1b}[31;1mTRY 2 SIGABRT\u{1b}[0m [   0.007s] (3/3) app it::aborted\n\
+             \u{1b}[31;1m       XFAIL\u{1b}[0m [   0.001s] (3/3) app it::not_executable\n\
+             \u{1b}[32;1m  TRY 2 PASS\u{1b}[0m [   0.008s] (3/3) app it::passed\n\
              error: test run failed",
         ));
         let summary = "     Summary [   0.014s] 3 tests run: 2 passed, 1 failed, 4 skipped";
         assert_eq!(report.summary.as_deref(), Some(summary));
-        assert_eq!(report.failures, ["        FAIL [   0.005s] (2/3) app it::read"]);
+        let expected = [
+            "        FAIL [   0.005s] (2/3) app it::read",
+            "  TRY 2 FAIL [   0.006s] (1/3) app it::retried",
+            "   TRY 2 TMT [   9.000s] (3/3) app it::slow",
+            "TRY 2 SIGABRT [   0.007s] (3/3) app it::aborted",
+            "       XFAIL [   0.001s] (3/3) app it::not_executable",
+        ];
+        assert_eq!(report.failures, expected);
         assert_eq!(report.skipped, 4);
     }
 

@@ -1,7 +1,6 @@
 //! Pages that are empty without scripts, with the Chromium of this machine.
 
-use std::process::Command;
-
+use renderer_chromium::find_program;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -11,7 +10,7 @@ const SETTINGS: &str = "[fetch]\nrender = \"chromium\"\nallow_networks = [\"127.
                         chromium_sandbox = \"best_effort\"\ntimeout_ms = 20000\n";
 
 fn has_chromium() -> bool {
-    let found = Command::new("chromium").arg("--version").output().is_ok_and(|done| done.status.success());
+    let found = find_program(&std::env::var_os("PATH").unwrap_or_default()).is_some();
     if !found {
         println!("NOT TESTED: no Chromium on the PATH");
     }

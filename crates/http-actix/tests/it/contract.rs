@@ -11,6 +11,18 @@ use serde_json::{Value, json};
 
 use crate::api::Answer;
 
+/// Headers of HTTP itself, which the document does not list.
+const COMMON_HEADERS: [&str; 8] = [
+    "cache-control",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "transfer-encoding",
+    "vary",
+    "x-accel-buffering",
+];
+
 static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
 
 /// A validator for each schema of the document, by name. Stricter than the document: a response may not have a field
@@ -54,7 +66,12 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
     let described = &DOCUMENT["paths"][operation.path][operation.method.as_str().to_lowercase()];
     let response = follow(&described["responses"][answer.status.to_string()]);
     assert!(response.is_object(), "{label}: {} has no such status", operation.id);
-    for (name, header) in response["headers"].as_object().unwrap() {
+    let headers = response["headers"].as_object().unwrap();
+    for name in answer.headers.keys().map(|name| name.as_str()).filter(|name| !COMMON_HEADERS.contains(name)) {
+        let is_described = headers.keys().any(|described| described.eq_ignore_ascii_case(name));
+        assert!(is_described, "{label}: {} does not describe the header {name}", operation.id);
+    }
+    for (name, header) in headers {
         let header = follow(header);
         match answer.header(name) {
             None => assert_ne!(header["required"], true, "{label}: no header {name}"),

@@ -49,6 +49,7 @@ receives the end of this run, signed with the `secret` in this response.";
     const LABEL: &'static str = "Start research";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The queued run.";
+    const LOCATED: bool = true;
     const ERRORS: &'static [ErrorCode] =
         &[ErrorCode::InsufficientBalance, ErrorCode::ResearchNotFound, ErrorCode::RetrievalNotConfigured];
     const INVALID: InvalidRequest =

@@ -184,6 +184,9 @@ fn schemas_refuse_invalid_requests() {
     }
     let read = validator(&document, "/components/schemas/DocumentRequest");
     assert!(!read.is_valid(&json!({})) && read.is_valid(&json!({"canonical_url": "https://example.com/"})));
+    assert!(read.is_valid(&json!({"canonical_url": "https://münchen.de/straße"})));
+    let webhook = validator(&document, "/components/schemas/WebhookCreateRequest");
+    assert!(webhook.is_valid(&json!({"url": "https://münchen.de/", "event_types": ["run.completed"]})));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::bench::installation::{Installation, Tenant};
 use crate::bench::labelled;
 use crate::bench::load;
 use crate::bench::server::Server;
-use crate::services::{Cluster, PrivateMeilisearch, PrivateQdrant, Provided, Redis, Running, Service as _};
+use crate::services::{Cluster, PrivateMeilisearch, PrivateQdrant, PrivateRedis};
 use anyhow::{Context, bail};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ struct Backends {
     meilisearch: Option<PrivateMeilisearch>,
     qdrant: Option<PrivateQdrant>,
     postgres: Option<Cluster>,
-    redis: Option<Running>,
+    redis: Option<PrivateRedis>,
 }
 
 /// Starts the service with embedded components.
@@ -66,12 +66,11 @@ fn on_services(
     mut backends: Backends,
 ) -> anyhow::Result<Box<dyn Contender>> {
     let postgres = Cluster::start().with_context(|| format!("{name}: PostgreSQL"))?;
-    let Provided::Running(redis) = Redis.provide() else { bail!("{name}: no Redis") };
-    let redis_url = redis.environment.first().map(|(_, url)| url.clone()).unwrap_or_default();
+    let redis = PrivateRedis::start().with_context(|| format!("{name}: Redis"))?;
     let installation = Installation::with(program, engine, None)?
         .with_setting("RETRIEVAL__DATABASE__URL", &postgres.url)
         .with_setting("RETRIEVAL__RATE_LIMIT__BACKEND", "redis")
-        .with_setting("RETRIEVAL__RATE_LIMIT__URL", &redis_url);
+        .with_setting("RETRIEVAL__RATE_LIMIT__URL", &redis.url);
     installation.migrate()?;
     (backends.postgres, backends.redis) = (Some(postgres), Some(redis));
     Ok(Box::new(Service {
@@ -114,20 +113,22 @@ impl Contender for Service {
     }
 
     fn pids(&self) -> Vec<u32> {
-        let Backends { meilisearch, qdrant, postgres, redis: _ } = &self.backends;
+        let Backends { meilisearch, qdrant, postgres, redis } = &self.backends;
         let server = self.server.as_ref().map(Server::pid);
         let meilisearch = meilisearch.as_ref().map(PrivateMeilisearch::pid);
         let qdrant = qdrant.as_ref().map(PrivateQdrant::pid);
         let postgres = postgres.as_ref().map(Cluster::pid);
-        [server, meilisearch, qdrant, postgres].into_iter().flatten().collect()
+        let redis = redis.as_ref().map(PrivateRedis::pid);
+        [server, meilisearch, qdrant, postgres, redis].into_iter().flatten().collect()
     }
 
     fn folders(&self) -> Vec<PathBuf> {
-        let Backends { meilisearch, qdrant, postgres, redis: _ } = &self.backends;
+        let Backends { meilisearch, qdrant, postgres, redis } = &self.backends;
         let meilisearch = meilisearch.as_ref().map(PrivateMeilisearch::folder);
         let qdrant = qdrant.as_ref().map(PrivateQdrant::folder);
         let postgres = postgres.as_ref().map(Cluster::folder);
-        let backends = [meilisearch, qdrant, postgres].into_iter().flatten().map(Path::to_path_buf);
+        let redis = redis.as_ref().map(PrivateRedis::folder);
+        let backends = [meilisearch, qdrant, postgres, redis].into_iter().flatten().map(Path::to_path_buf);
         [self.installation.data()].into_iter().chain(backends).collect()
     }
 }

@@ -32,13 +32,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts work that began at `begun` and has ended now.
-    pub fn record(&self, kind: Kind, begun: Instant, outcome: anyhow::Result<()>) {
+    /// Counts work that was due at `due` and has ended now.
+    pub fn record(&self, kind: Kind, due: Instant, outcome: anyhow::Result<()>) {
         match outcome {
             Ok(()) => {
                 self.done[kind as usize].fetch_add(1, Ordering::Relaxed);
                 if let Kind::Search = kind {
-                    self.searches.lock().unwrap_or_else(PoisonError::into_inner).push(begun.elapsed());
+                    self.searches.lock().unwrap_or_else(PoisonError::into_inner).push(due.elapsed());
                 }
             }
             Err(error) => {
