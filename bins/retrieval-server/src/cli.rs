@@ -97,7 +97,8 @@ pub enum Command {
     /// Inspect the settings.
     #[command(subcommand)]
     Config(Config),
-    /// Check this installation: data folder, database, index, storage, sandbox, disk, settings.
+    /// Check this installation: data folder, backends, models, sandbox, clocks, certificate, public URL, backup; index a probe
+    /// document.
     Doctor {
         /// Print one JSON object per check [default: a table on a terminal].
         #[arg(long)]
@@ -125,7 +126,7 @@ pub enum Admin {
     /// Indexing runs.
     #[command(subcommand)]
     Run(Run),
-    /// List changes of organizations, keys and balances with their actors, newest first.
+    /// List changes of organizations, keys, balances, webhooks and the web index with their actors, newest first.
     Audit(Audit),
 }
 
@@ -287,7 +288,7 @@ pub enum Web {
     },
     /// Show the size of the shared web index and of the frontier.
     Stats,
-    /// Remove pages from the shared web index. Crawls do not add them again.
+    /// Remove pages from the shared web index. Crawls that know them do not add them again.
     Remove {
         /// Page to remove.
         #[arg(required_unless_present_any = ["host", "prefix"], conflicts_with_all = ["host", "prefix"])]

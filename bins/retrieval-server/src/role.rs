@@ -8,7 +8,8 @@ use settings::{IndexBackend, Settings, StorageBackend};
 pub enum Role {
     /// Serve requests. Workers do the background work.
     Api,
-    /// Do the background work: indexing, crawls, research, webhooks, retention. Serves health and metrics only.
+    /// Do the background work: indexing runs, the index's backlog, embedding, crawls, research runs, webhooks, refunds,
+    /// retention, deletion of organizations. Serves health and metrics only.
     Worker,
     /// Do both.
     #[default]
