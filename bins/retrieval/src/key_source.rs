@@ -1,8 +1,5 @@
 //! Origin of the API key of a command.
 
-use crate::cli::{Cli, Command};
-use crate::connection::non_empty;
-
 /// Environment variable with the API key.
 pub const VARIABLE: &str = "RETRIEVAL_API_KEY";
 
@@ -17,12 +14,9 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// Returns the source that [`client`](crate::connection::client) and `login` use.
-    pub fn of(cli: &Cli) -> Self {
-        if matches!(cli.command, Command::Login(_)) {
-            return KeySource::Input;
-        }
-        match non_empty(&cli.common.api_key) {
+    /// Returns the source of the key that the command line and the environment give, if any.
+    pub fn of(given: Option<&str>) -> Self {
+        match given.map(str::trim).filter(|key| !key.is_empty()) {
             None => KeySource::SettingsFile,
             Some(key) if variable().as_deref() == Some(key) => KeySource::Variable,
             Some(_) => KeySource::Flag,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use retrieval_client::Error;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Command};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::key_source::KeySource;
@@ -29,7 +29,10 @@ fn main() -> ExitCode {
         Err(error) => return report_usage_error(&error),
     };
     let json = cli.common.json;
-    let key = KeySource::of(&cli);
+    let key = match cli.command {
+        Command::Login(_) => KeySource::Input,
+        _ => KeySource::of(cli.common.api_key.as_deref()),
+    };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output closed the pipe.
