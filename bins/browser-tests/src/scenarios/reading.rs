@@ -55,10 +55,12 @@ async fn far_passage(stage: &Stage, site: &Site, address: &str) -> anyhow::Resul
     let id = passage["passage_id"].as_str().unwrap_or_default();
     // From another view, as from a result of a search.
     stage.view("#/search").await?;
+    stage.page.until("!document.querySelector('.prose')").await?;
     stage.view(&format!("{address}&passage={id}")).await?;
     stage.page.wait_for_text(".prose .is-chosen", "lighthouse").await?;
     stage.page.until(&format!("document.activeElement.id === 'passage-{id}'")).await?;
     stage.view("#/search").await?;
+    stage.page.until("!document.querySelector('.prose')").await?;
     let end = passage["char_end"].as_i64().unwrap_or_default();
     stage.view(&format!("{address}&passage={id}&start={}&end={end}", end - 10)).await?;
     stage.page.until("document.activeElement.id === 'passage-cited'").await?;
