@@ -19,7 +19,8 @@ pub fn next_step(error: &Error) -> String {
         Error::StorageTransport { .. } => {
             "the operator must make storage reachable (`storage.public_endpoint`)".to_owned()
         }
-        Error::Api(api) if api.status == 401 => "run `retrieval login`, or set RETRIEVAL_API_KEY".to_owned(),
+        // Not a missing document or file: the service has no such path.
+        Error::Api(api) if api.code == "not_found" => CHECK_URL.to_owned(),
         Error::StorageTimeout { .. } => "try again: --timeout does not apply to storage".to_owned(),
         Error::Timeout { .. } => "try again, or raise --timeout".to_owned(),
         Error::Status { redirect: Some(target), .. } => format!("it redirects to `{target}`: use that as --base-url"),

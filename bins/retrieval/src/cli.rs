@@ -16,6 +16,9 @@ Examples:
   retrieval read https://example.com/tides --all > tides.md
   retrieval files add notes/ 'papers/**/*.pdf'";
 
+// The usage that clap composes for an error names options whose value is in the environment as if they were required, so each
+// command with required arguments has its own.
+
 /// Options of `research` that name existing runs.
 const EXISTING_RUN: [&str; 4] = ["follow", "cancel", "delete", "list"];
 
@@ -91,6 +94,7 @@ pub enum Command {
     /// Run a Model Context Protocol server on standard input and output, for desktop clients
     Mcp(Mcp),
     /// Print a completion script
+    #[command(override_usage = "retrieval completions [OPTIONS] <SHELL>")]
     Completions {
         /// Shell that runs the script
         shell: Shell,
@@ -104,6 +108,7 @@ pub enum Command {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "retrieval search [OPTIONS] <QUERY>...")]
 pub struct Search {
     /// Search query
     #[arg(required = true)]
@@ -184,6 +189,7 @@ pub enum Scope {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "retrieval read [OPTIONS] <DOCUMENT>...")]
 pub struct Read {
     /// URLs, or doc_ids of search results, at most 20
     #[arg(required = true, num_args = 1..=20, value_name = "DOCUMENT")]
@@ -266,6 +272,7 @@ pub struct Research {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "retrieval feedback [OPTIONS] <EVENT>")]
 pub struct Feedback {
     /// Kind of feedback
     #[arg(value_parser = api_values::event())]
@@ -300,6 +307,7 @@ pub enum Files {
     /// List stored files with their indexing state
     List,
     /// Show one file
+    #[command(override_usage = "retrieval files show [OPTIONS] <NAME>")]
     Show {
         /// Stored name
         name: String,
@@ -307,6 +315,7 @@ pub enum Files {
     /// Download the original of a file
     Get(Get),
     /// Delete files by stored name
+    #[command(override_usage = "retrieval files rm [OPTIONS] <NAMES>...")]
     Rm {
         /// Stored names
         #[arg(required = true)]
@@ -315,6 +324,7 @@ pub enum Files {
     /// Start an indexing run and wait for it
     Sync(Sync),
     /// Show the state of an indexing run
+    #[command(override_usage = "retrieval files status [OPTIONS] <SYNC_ID>")]
     Status {
         /// sync_id of the run
         sync_id: String,
@@ -325,6 +335,7 @@ pub enum Files {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "retrieval files add [OPTIONS] <PATHS>...")]
 pub struct Add {
     /// Files, folders (recursive, without hidden entries) and patterns such as 'notes/**/*.md'
     #[arg(required = true)]
@@ -353,6 +364,7 @@ pub struct Add {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "retrieval files get [OPTIONS] <NAME>")]
 pub struct Get {
     /// Stored name
     pub name: String,
@@ -371,6 +383,7 @@ pub enum Keys {
     /// Create a key and print it, once
     Create(CreateKey),
     /// Revoke a key by its id
+    #[command(override_usage = "retrieval keys revoke [OPTIONS] <API_KEY_ID>")]
     Revoke {
         /// Id of the key
         api_key_id: String,
@@ -378,6 +391,7 @@ pub enum Keys {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "retrieval keys create [OPTIONS] --name <NAME>")]
 pub struct CreateKey {
     /// Name that lists show
     #[arg(long)]

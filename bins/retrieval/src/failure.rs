@@ -6,6 +6,7 @@ use retrieval_client::Error;
 use serde_json::{Value, json};
 
 use crate::advice::next_step;
+use crate::key_source::KeySource;
 use crate::terminal::text::sanitize;
 
 /// Section on exit statuses for `--help` and the manual page.
@@ -73,10 +74,21 @@ impl Failure {
         json!({ "error": body })
     }
 
+    /// Writes the error to standard error as JSON.
+    pub fn report_json(&self) {
+        let _ = writeln!(io::stderr(), "{}", self.json());
+    }
+
     /// Writes the error to standard error. Text from a server is sanitized for the terminal.
-    pub fn report(&self, json: bool) {
-        let text = if json { self.json().to_string() } else { format!("error: {}", sanitize(&self.message())) };
-        let _ = writeln!(io::stderr(), "{text}");
+    pub fn report(&self, key: KeySource) {
+        let mut message = self.message();
+        if let Failure::Client(error) = self
+            && error.api().is_some_and(|api| api.status == 401)
+        {
+            message.push_str("; ");
+            message.push_str(&key.after_refusal());
+        }
+        let _ = writeln!(io::stderr(), "error: {}", sanitize(&message));
     }
 
     /// Returns the message with its causes and the next step.

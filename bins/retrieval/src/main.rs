@@ -9,16 +9,19 @@ mod config_file;
 mod connection;
 mod context;
 mod failure;
+mod key_source;
 mod prompt;
 mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use retrieval_client::Error;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Command};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::key_source::KeySource;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -26,12 +29,24 @@ fn main() -> ExitCode {
         Err(error) => return report_usage_error(&error),
     };
     let json = cli.common.json;
+    let key = match cli.command {
+        Command::Login(_) => KeySource::Input,
+        _ => KeySource::of(cli.common.api_key.as_deref()),
+    };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output closed the pipe.
-        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(error) | Failure::Client(Error::Write { source: error }))
+            if error.kind() == std::io::ErrorKind::BrokenPipe =>
+        {
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
-            failure.report(json);
+            if json {
+                failure.report_json();
+            } else {
+                failure.report(key);
+            }
             ExitCode::from(failure.exit())
         }
     }
@@ -43,12 +58,14 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let outcome = runtime.block_on(async {
         let context = Context::new(&cli.common);
         tokio::select! {
-            done = commands::run(cli, &context) => done,
+            // The signal must be handled before a command begins its work.
+            biased;
             () = interrupted() => Err(Failure::Interrupted(context.interrupted())),
+            done = commands::run(cli, &context) => done,
         }
     });
     prompt::restore();
-    // A prompt may still block on its line.
+    // A prompt may still block on its line, and a scan of folders on its work.
     runtime.shutdown_background();
     outcome
 }
@@ -64,7 +81,7 @@ async fn interrupted() {
 fn report_usage_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         let failure = Failure::Usage(error.render().to_string().trim().to_owned());
-        failure.report(true);
+        failure.report_json();
         return ExitCode::from(failure.exit());
     }
     // Standard error is closed: there is no way to report.

@@ -52,7 +52,13 @@ async fn costly_document(stage: &Stage) -> anyhow::Result<()> {
     stage.view("#/files?name=costly").await?;
     stage.page.press("costly.md").await?;
     stage.page.wait_for_text(".document-title", "costly").await?;
-    stage.page.wait_for_text(".prose", "*a *a").await
+    stage.page.wait_for_text(".prose", "*a *a").await?;
+    // Blanks, which a regular expression divides in many ways.
+    let text = format!("# Blanks{}x\n\na | b\n-{}x|\n\nEnd\n", " ".repeat(20_000), " ".repeat(100_000));
+    stage.upload(&[("blanks.md", &text)]).await?;
+    stage.view("#/files?name=blanks").await?;
+    stage.page.press("blanks.md").await?;
+    stage.page.wait_for_text(".prose p", "End").await
 }
 
 /// Nothing ran, nothing of the document became an element, and links lead to the web only.

@@ -1,5 +1,6 @@
 //! Scenarios by name.
 
+mod copying;
 mod first_answer;
 mod hostile;
 mod keyboard;
@@ -8,6 +9,7 @@ mod outage;
 mod reading;
 mod research;
 mod revoked;
+mod uploads;
 mod views;
 mod web;
 
@@ -15,8 +17,10 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 12] = [
     "first-answer",
+    "uploads",
+    "copying",
     "views",
     "reading",
     "web",
@@ -31,6 +35,8 @@ pub const NAMES: [&str; 10] = [
 pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
     match name {
         "first-answer" => first_answer::run(stage).await,
+        "uploads" => uploads::run(stage).await,
+        "copying" => copying::run(stage).await,
         "views" => views::run(stage).await,
         "reading" => reading::run(stage).await,
         "web" => web::run(stage).await,

@@ -39,15 +39,43 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.view(&format!("{address}&q=tides")).await?;
     stage.page.wait_for("section[aria-label='Answering passages'] .answer").await?;
     ensure!(site.hits() == hits, "a question alone fetched the page again");
+    far_passage(stage, &site, &address).await?;
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
+    Ok(())
+}
+
+/// A passage and a citation beyond the first part are loaded, scrolled to and marked.
+async fn far_passage(stage: &Stage, site: &Site, address: &str) -> anyhow::Result<()> {
+    let content = json!({"selection": "query_relevant", "max_passages": 1, "include_offsets": true});
+    let body = json!({"canonical_url": site.url(), "query": "lighthouse", "content": content});
+    let found = stage.call("POST", "document", &stage.key, Some(body)).await?;
+    let passage = &found["passages"][0];
+    ensure!(passage["text"].as_str().is_some_and(|text| text.contains("lighthouse")), "{passage}");
+    let id = passage["passage_id"].as_str().unwrap_or_default();
+    // From another view, as from a result of a search.
+    stage.view("#/search").await?;
+    stage.page.until("!document.querySelector('.prose')").await?;
+    stage.view(&format!("{address}&passage={id}")).await?;
+    stage.page.wait_for_text(".prose .is-chosen", "lighthouse").await?;
+    stage.page.until(&format!("document.activeElement.id === 'passage-{id}'")).await?;
+    stage.view("#/search").await?;
+    stage.page.until("!document.querySelector('.prose')").await?;
+    let end = passage["char_end"].as_i64().unwrap_or_default();
+    stage.view(&format!("{address}&passage={id}&start={}&end={end}", end - 10)).await?;
+    stage.page.until("document.activeElement.id === 'passage-cited'").await?;
+    let chosen = stage
+        .page
+        .script("return [...document.querySelectorAll('.is-chosen')].map((e) => e.textContent).join('').length")
+        .await?;
+    ensure!(chosen.as_i64().is_some_and(|length| length <= 10), "more than the quote is marked: {chosen}");
     Ok(())
 }
 
 fn version(name: &str) -> String {
     let lines = (1..=LINES).map(|line| format!("<p>{name} version, line {line} of a text on the tides.</p>"));
     format!(
-        "<!doctype html><html lang=en><title>Tides</title><body><main>{}</main></body></html>",
+        "<!doctype html><html lang=en><title>Tides</title><body><main>{}<p>The lighthouse stands at the end of {name}.</p></main></body></html>",
         lines.collect::<String>()
     )
 }

@@ -11,7 +11,7 @@ use crate::config_file::{self, ConfigFile};
 use crate::connection::{self, DEFAULT_BASE_URL, non_empty};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::prompt;
+use crate::{key_source, prompt};
 
 /// Reads the key from the prompt or standard input. Flag and environment are ignored, because they may hold another
 /// key.
@@ -39,13 +39,19 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
         .workspace_id
         .filter(|_| is_same_service(stored.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), &base_url));
     let workspace_id = arguments.workspace_id.or(stored_workspace);
+    let is_overridden = key_source::variable().is_some_and(|other| other != key);
     let settings = ConfigFile { base_url: Some(base_url.clone()), api_key: Some(key), workspace_id };
     config_file::save(&path, &settings)?;
     let terminal = &context.terminal;
     if terminal.json {
         return terminal.event(&json!({ "base_url": base_url, "config": path.display().to_string() }));
     }
-    terminal.print(&format!("key verified and stored in {}\n", path.display()))
+    terminal.print(&format!("key verified and stored in {}\n", path.display()))?;
+    if is_overridden {
+        let variable = key_source::VARIABLE;
+        terminal.note(&format!("note: {variable} holds another key, which is used instead: unset it"));
+    }
+    Ok(())
 }
 
 /// Checks the key of a client, whatever its scopes.

@@ -25,7 +25,7 @@ fn render(usage: &UsageOverview, appearance: &Appearance) -> String {
     let (headline, range) = (&usage.headline, &usage.range);
     let window = format!("{} to {} ({})", one_line(&range.from), one_line(&range.to), one_line(&range.timezone));
     let totals = format!(
-        "{} requests, {} errors ({:.1} %), {:.0} ms on average, {:.0} ms at the 95th percentile, {}",
+        "{} requests, {} errors ({:.1} %), {:.0} ms on average, {:.0} ms at the 95th percentile, {} spent",
         headline.requests,
         headline.errors,
         headline.error_rate * 100.0,
@@ -80,7 +80,7 @@ mod tests {
         });
         let usage: UsageOverview = serde_json::from_value(body).expect("a response");
         let expected = "2026-01-01 to 2026-01-31 (UTC)\n\
-            200 requests, 3 errors (1.5 %), 12 ms on average, 40 ms at the 95th percentile, 2.05\n\n\
+            200 requests, 3 errors (1.5 %), 12 ms on average, 40 ms at the 95th percentile, 2.05 spent\n\n\
             ENDPOINT         REQUESTS  ERRORS  P95 MS\nPOST /v1/search       200       3      40\n";
         assert_eq!(render(&usage, &Appearance { colour: false, width: usize::MAX }), expected);
     }

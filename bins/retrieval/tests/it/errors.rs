@@ -87,6 +87,53 @@ fn invalid_command_line_sends_no_request() {
 }
 
 #[test]
+fn refused_key_is_named_by_its_source() {
+    let (home, server) = (Home::new(), MockServer::start(|_, _| Reply::error(401, "invalid_api_key")));
+    let variable = home.run_at(&server, &["me"]);
+    assert!(variable.stderr.contains("the key in RETRIEVAL_API_KEY was refused"), "{variable:#?}");
+    let flag = home.run_at(&server, &["me", "--api-key", "other"]);
+    assert!(flag.stderr.contains("the key in --api-key was refused"), "{flag:#?}");
+    fs::create_dir_all(home.config().parent().unwrap()).unwrap();
+    fs::write(home.config(), format!("base_url = \"{}\"\napi_key = \"{KEY}\"\n", server.address())).unwrap();
+    fs::set_permissions(home.config(), fs::Permissions::from_mode(0o600)).unwrap();
+    let file = home.run(&["me"]);
+    assert!(file.stderr.contains("the key in the settings file was refused: run `retrieval login`"), "{file:#?}");
+    for done in [variable, flag, file] {
+        assert_eq!(done.code, Some(3), "{done:#?}");
+    }
+}
+
+#[test]
+fn unknown_path_questions_the_base_url() {
+    let server = MockServer::start(|_, _| Reply::error(404, "not_found"));
+    let done = Home::new().run_at(&server, &["me"]);
+    assert_eq!(done.code, Some(4), "{done:#?}");
+    assert!(done.stderr.contains("check --base-url"), "{done:#?}");
+}
+
+#[test]
+fn usage_names_no_options_of_the_environment() {
+    let server = MockServer::start(|_, _| Reply::Close);
+    for (arguments, usage) in [
+        (&["search"][..], "retrieval search [OPTIONS] <QUERY>..."),
+        (&["read"], "retrieval read [OPTIONS] <DOCUMENT>..."),
+        (&["feedback"], "retrieval feedback [OPTIONS] <EVENT>"),
+        (&["completions"], "retrieval completions [OPTIONS] <SHELL>"),
+        (&["files", "add"], "retrieval files add [OPTIONS] <PATHS>..."),
+        (&["files", "get"], "retrieval files get [OPTIONS] <NAME>"),
+        (&["files", "show"], "retrieval files show [OPTIONS] <NAME>"),
+        (&["files", "rm"], "retrieval files rm [OPTIONS] <NAMES>..."),
+        (&["files", "status"], "retrieval files status [OPTIONS] <SYNC_ID>"),
+        (&["keys", "create"], "retrieval keys create [OPTIONS] --name <NAME>"),
+        (&["keys", "revoke"], "retrieval keys revoke [OPTIONS] <API_KEY_ID>"),
+    ] {
+        let done = Home::new().run_at(&server, arguments);
+        assert!(done.stderr.contains(&format!("Usage: {usage}\n")), "{done:#?}");
+        assert!(!done.stderr.contains("--api-key"), "{done:#?}");
+    }
+}
+
+#[test]
 fn missing_key_sends_no_request() {
     let done = Home::new().run(&["search", "tides"]);
     assert_eq!(done.code, Some(3));

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
-use std::time::Duration;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -272,6 +272,71 @@ fn unchanged_file_that_could_not_be_read_is_named_again() {
     assert_eq!(done.code, Some(7), "{done:#?}");
     assert!(done.stderr.contains("failed: a.md: encrypted: it is locked"), "{done:#?}");
     assert_eq!(puts(&server).len(), 0);
+}
+
+/// A run does not list a file whose bytes have not changed.
+#[test]
+fn unreadable_file_that_is_uploaded_again_is_named_again() {
+    let listed = json!([{ "name": "broken.pdf", "size": 4, "last_modified": "2000-01-01T00:00:00Z", "status": "failed",
+        "reason": "corrupt: it is broken" }, { "name": "other.pdf", "size": 4, "last_modified": "2000-01-01T00:00:00Z",
+        "status": "failed", "reason": "encrypted: it is locked" }]);
+    let (home, server) = (home(&["broken.pdf"]), unreadable(listed));
+    for arguments in [&["files", "add", "notes"][..], &["files", "add", "notes", "--force"]] {
+        let done = home.run_at(&server, arguments);
+        assert_eq!(done.code, Some(7), "{done:#?}");
+        assert!(done.stderr.contains("failed: broken.pdf: corrupt: it is broken"), "{done:#?}");
+        // One of the run, and the uploaded one.
+        assert!(done.stderr.contains("error: 2 files could not be read"), "{done:#?}");
+        assert!(!done.stderr.contains("other.pdf"), "{done:#?}");
+    }
+    assert_eq!(puts(&server).len(), 2);
+    let done = home.run_at(&server, &["files", "add", "notes", "--json"]);
+    assert_eq!(done.code, Some(7), "{done:#?}");
+    let last: Value = serde_json::from_str(done.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["state"], "completed", "the status of the run comes last");
+}
+
+/// Patterns like this one match in so many ways that their scan does not end.
+#[test]
+fn scan_of_folders_can_be_interrupted() {
+    let deep = format!("{}a.md", "a/".repeat(60));
+    let (home, server) = (home(&[&deep]), service(NOTHING, "completed"));
+    let pattern = format!("notes/{}*.none", "**/*/".repeat(12));
+    let mut command = home.command_at(&server, &["files", "add", &pattern]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while !handles_interrupts(&child) {
+        assert!(child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(20), "no handler");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("the scan goes on");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let done = finish(child);
+    assert_eq!(done.code, Some(130), "{done:#?}");
+    assert!(server.requests().is_empty());
+}
+
+/// Returns true once the program handles SIGINT, which has bit 1 in the mask of caught signals.
+fn handles_interrupts(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 2 != 0)
+}
+
+#[test]
+fn download_ends_when_its_reader_does() {
+    let (home, server) = (home(&[]), stored());
+    let mut command = home.command_at(&server, &["files", "get", "a b.md", "--out", "-"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let done = finish(child);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:#?}");
 }
 
 #[test]

@@ -83,6 +83,18 @@ fn invalid_key_changes_nothing() {
 }
 
 #[test]
+fn another_key_in_the_environment_is_named() {
+    let (home, server) = (Home::new(), service());
+    for (variable, is_named) in [("another", true), (KEY, false)] {
+        let mut login = home.command(&["login", "--base-url", server.address()]);
+        login.env("RETRIEVAL_API_KEY", variable);
+        let done = with_input(login, &format!("{KEY}\n"));
+        assert_eq!(done.code, Some(0), "{done:#?}");
+        assert_eq!(done.stderr.contains("RETRIEVAL_API_KEY holds another key"), is_named, "{done:#?}");
+    }
+}
+
+#[test]
 fn unwritable_folder_is_named() {
     let (home, server) = (Home::new(), service());
     // A file in place of the folder fails for root too.

@@ -5,7 +5,7 @@ const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
 const RULE = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])([ \t]+|$)/;
 const QUOTE = /^ {0,3}> ?/;
-const ALIGNMENTS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const ALIGNMENT = /^:?-+:?$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 
 // A line is its text and the position of the text's first character.
@@ -71,8 +71,17 @@ function heading(line) {
   const found = HEADING.exec(line.text);
   if (!found) return null;
   const rest = cut(line, found[0].length);
-  rest.text = rest.text.replace(/[ \t]+#*[ \t]*$/, "");
+  rest.text = withoutClosing(rest.text);
   return { block: { kind: "heading", level: found[1].length, lines: [rest] }, count: 1 };
+}
+
+// Removes the closing marks of a heading, as in `## Title ##`. A regular expression takes too long for many blanks.
+function withoutClosing(text) {
+  const trimmed = text.trimEnd();
+  let end = trimmed.length;
+  while (end > 0 && trimmed[end - 1] === "#") end -= 1;
+  const isClosed = end < trimmed.length && (trimmed[end - 1] === " " || trimmed[end - 1] === "\t");
+  return isClosed ? trimmed.slice(0, end).trimEnd() : trimmed;
 }
 
 function underlined(paragraph, line) {
@@ -136,12 +145,19 @@ function list(lines, at, depth, paragraph) {
 }
 
 function table(lines, at, paragraph) {
-  if (paragraph.length > 0 || !lines[at].text.includes("|") || !lines[at + 1] || !ALIGNMENTS.test(lines[at + 1].text)) return null;
-  if (!lines[at + 1].text.includes("|")) return null;
+  if (paragraph.length > 0 || !lines[at].text.includes("|") || !lines[at + 1] || !isAlignments(lines[at + 1].text)) return null;
   let end = at + 2;
   while (end < lines.length && !isBlank(lines[end]) && lines[end].text.includes("|")) end += 1;
   const rows = lines.slice(at + 2, end).map(cells);
   return { block: { kind: "table", head: cells(lines[at]), rows }, count: end - at };
+}
+
+// True for a line such as `| --- | :-: |`.
+function isAlignments(text) {
+  if (!text.includes("|")) return false;
+  const trimmed = text.trim();
+  const inner = trimmed.slice(trimmed.startsWith("|") ? 1 : 0, trimmed.length > 1 && trimmed.endsWith("|") ? -1 : undefined);
+  return inner.split("|").every((cell) => ALIGNMENT.test(cell.trim()));
 }
 
 function cells(line) {

@@ -2,6 +2,7 @@
 import { h } from "../core/html.js";
 import { findTerms } from "../core/words.js";
 import { parse } from "./blocks.js";
+import { directionOf } from "./direction.js";
 import { parseInline } from "./inline.js";
 
 const MAX_HEADING = 6;
@@ -53,25 +54,26 @@ function renderBlock(block, context) {
   switch (block.kind) {
     case "heading": {
       // A quote is no part of the page's outline.
-      if (context.isQuote) return h("p", { class: "quoted-heading" }, inline(block.lines, context));
+      if (context.isQuote) return h("p", { class: "quoted-heading", dir: "auto" }, inline(block.lines, context));
       context.headings += 1;
       // The page has the first heading.
       const level = Math.min(block.level + 1, MAX_HEADING);
-      return h(`h${level}`, { id: `section-${context.headings}`, tabIndex: -1 }, inline(block.lines, context));
+      return h(`h${level}`, { id: `section-${context.headings}`, tabIndex: -1, dir: "auto" }, inline(block.lines, context));
     }
     case "paragraph":
-      return h("p", null, inline(block.lines, context));
+      return h("p", { dir: "auto" }, inline(block.lines, context));
     case "code":
-      return h("pre", { tabIndex: 0 }, h("code", null, block.lines.flatMap((line) => [marked(line.text, line.pos, line.text.length, context), "\n"])));
+      return h("pre", { tabIndex: 0, dir: "ltr" }, h("code", null, block.lines.flatMap((line) => [marked(line.text, line.pos, line.text.length, context), "\n"])));
     case "quote":
-      return h("blockquote", null, block.blocks.map((inner) => renderBlock(inner, context)));
+      return h("blockquote", { dir: directionOf(block.blocks) }, block.blocks.map((inner) => renderBlock(inner, context)));
     case "list": {
-      const items = block.items.map((item) => h("li", null, tight(item.blocks, context)));
-      return h(block.isOrdered ? "ol" : "ul", block.isOrdered && block.start !== 1 ? { start: block.start } : null, items);
+      const items = block.items.map((item) => h("li", { dir: directionOf(item.blocks) }, tight(item.blocks, context)));
+      // The list has the space for its numbers on the side of its first item.
+      return h(block.isOrdered ? "ol" : "ul", { dir: directionOf([block]), start: block.isOrdered && block.start !== 1 ? block.start : undefined }, items);
     }
     case "table": {
-      const row = (name, cells) => h("tr", null, cells.map((cell) => h(name, name === "th" ? { scope: "col" } : null, inline([cell], context))));
-      const table = h("table", null, h("thead", null, row("th", block.head)), h("tbody", null, block.rows.map((cells) => row("td", cells))));
+      const row = (name, cells) => h("tr", null, cells.map((cell) => h(name, { scope: name === "th" ? "col" : undefined, dir: "auto" }, inline([cell], context))));
+      const table = h("table", { dir: directionOf([block]) }, h("thead", null, row("th", block.head)), h("tbody", null, block.rows.map((cells) => row("td", cells))));
       return h("div", { class: "scroll", tabIndex: 0, role: "group", "aria-label": "Table" }, table);
     }
     default:

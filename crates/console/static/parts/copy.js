@@ -2,13 +2,16 @@
 import { html, useRef, useState } from "../core/html.js";
 
 // The clipboard needs HTTPS or this machine; elsewhere the old command works.
-async function copy(text) {
+async function copy(text, place) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
   area.value = text;
-  document.body.append(area);
+  place.append(area);
+  area.focus({ preventScroll: true });
   area.select();
-  const copied = document.execCommand("copy");
+  const isSelected = document.activeElement === area && area.selectionStart === 0 && area.selectionEnd === area.value.length;
+  // Without a selection the command succeeds and copies nothing.
+  const copied = isSelected && document.execCommand("copy");
   area.remove();
   if (!copied) throw new Error("the browser refuses to copy");
 }
@@ -18,7 +21,8 @@ export function CopyButton({ text, label = "Copy" }) {
   const button = useRef(null);
   const run = async () => {
     try {
-      await copy(text);
+      // An open dialog makes everything outside it inert.
+      await copy(text, button.current.closest("dialog") ?? document.body);
       setState("Copied");
     } catch {
       setState("Not possible: select and copy by hand");

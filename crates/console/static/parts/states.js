@@ -14,7 +14,6 @@ const HELP = {
   offline: "The connection to the server is lost. The console tries again until it is back.",
   insufficient_scope: "This key lacks the scope that the view needs. Keys with more scopes are made in the view Keys, or by the operator.",
   insufficient_balance: "The prepaid balance does not cover a search. The operator can add to it.",
-  rate_limited: "The key's limit of requests per second is used up. Wait a moment.",
   overloaded: "The server is busy. Try again in a moment.",
   document_not_found: "The document was removed, or this key has not found it in a search yet.",
   quota_exceeded: "A quota of the organization is used up, or the server's disk is almost full.",

@@ -94,7 +94,7 @@ function Create({ me, close, done }) {
   };
   return html`<${Dialog} title="Create a key" close=${close}>
     <form class="stack" onSubmit=${submit}>
-      <${TextField} label="Name" hint="For this list, such as laptop or build server" value=${name} onValue=${setName} required maxlength="200" autocomplete="off" />
+      <${TextField} label="Name" hint="For this list, such as laptop or build server" value=${name} onValue=${setName} required maxlength="100" autocomplete="off" />
       <fieldset><legend>Scopes</legend><div class="stack tight">
         ${own.map((scope) => html`<${Check} label=${html`<code>${scope}</code> <span class="soft small">${about(scope)}</span>`} checked=${scopes.includes(scope)} onValue=${toggle(scope)} />`)}
       </div></fieldset>

@@ -49,7 +49,7 @@ function Ask() {
     if (query.trim()) location.assign(href("search", { q: query.trim() }));
   };
   return html`<form class="card row" role="search" onSubmit=${submit}>
-    <input class="grow query" type="search" aria-label="Search your files" placeholder="Ask your files a question" value=${query} onInput=${(event) => setQuery(event.target.value)} />
+    <input class="grow query" type="search" dir="auto" aria-label="Search your files" placeholder="Ask your files a question" value=${query} onInput=${(event) => setQuery(event.target.value)} />
     <button type="submit" class="primary"><${Icon} name="search" />Search</button>
   </form>`;
 }

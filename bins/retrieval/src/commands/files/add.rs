@@ -1,5 +1,6 @@
 //! `retrieval files add`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::plan::{reject_collisions, split_changed};
 use super::select::{Selected, Selection, select};
 use super::{all_read, labels, report_unread};
-use crate::cli::Add;
+use crate::cli::{Add, Names};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
@@ -23,7 +24,7 @@ const QUOTA_USED_UP: u16 = 507;
 pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(), Failure> {
     let terminal = &context.terminal;
     let labels = labels::normalize(&arguments.labels)?;
-    let Selection { files, skipped, .. } = select(&arguments.paths, arguments.names)?;
+    let Selection { files, skipped, .. } = scan(arguments.paths.clone(), arguments.names).await?;
     for skipped in &skipped {
         report_file(terminal, "skipped", &skipped.path, &skipped.reason)?;
     }
@@ -42,7 +43,7 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if arguments.dry_run {
         return show_plan(&files, &unchanged, terminal);
     }
-    let Unsent { failed, quota } = upload(&files, labels, arguments.jobs, client, context).await?;
+    let Uploads { stored: sent, failed, quota } = upload(&files, labels, arguments.jobs, client, context).await?;
     let uploaded = files.len() - failed;
     terminal.note(&format!(
         "{uploaded} uploaded, {} unchanged, {} skipped, {failed} failed",
@@ -59,7 +60,7 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     }
     // Starts a run even without new files, since an earlier call may have been interrupted before it.
     if !arguments.no_run && (uploaded > 0 || failed == 0) {
-        unread += super::index(IndexMode::Incremental, !arguments.no_wait, client, context).await?;
+        unread += super::index(IndexMode::Incremental, !arguments.no_wait, &sent, client, context).await?;
     }
     match (quota, failed, unread) {
         (Some(quota), ..) => Err(quota),
@@ -68,8 +69,19 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     }
 }
 
-/// Files that were not uploaded.
-struct Unsent {
+/// Selects the files outside the runtime's thread, which can be interrupted meanwhile.
+async fn scan(paths: Vec<String>, names: Names) -> Result<Selection, Failure> {
+    let scanned = tokio::task::spawn_blocking(move || select(&paths, names)).await;
+    let unfinished =
+        |error| Failure::Local { what: "cannot search the folders".to_owned(), source: std::io::Error::other(error) };
+    scanned.map_err(unfinished)?
+}
+
+/// Outcome of the uploads.
+struct Uploads {
+    /// Names of the uploaded files.
+    stored: BTreeSet<String>,
+    /// Number of files that were not uploaded.
     failed: usize,
     /// The first failure for a used-up quota, which has its own exit status. Smaller files may still have been stored.
     quota: Option<Failure>,
@@ -82,7 +94,7 @@ async fn upload(
     jobs: u8,
     client: &Client,
     context: &Context,
-) -> Result<Unsent, Failure> {
+) -> Result<Uploads, Failure> {
     let terminal = &context.terminal;
     context.set_interrupt_message(
         "interrupted; uploaded files are not indexed yet: repeat the command, or run `retrieval files sync`",
@@ -96,8 +108,11 @@ async fn upload(
     let results = client.upload_files(&local, usize::from(jobs), on_event).await;
     bar.finish_and_clear();
 
-    let mut unsent = Unsent { failed: 0, quota: None };
+    let mut outcome = Uploads { stored: BTreeSet::new(), failed: 0, quota: None };
     for (file, result) in files.iter().zip(results) {
+        if let Ok(uploaded) = &result {
+            outcome.stored.insert(uploaded.name.clone());
+        }
         match result {
             Ok(uploaded) if terminal.json => {
                 let path = file.path.display().to_string();
@@ -121,14 +136,14 @@ async fn upload(
                     return Err(failure);
                 }
                 report_file(terminal, "failed", &file.path, &failure.message())?;
-                unsent.failed += 1;
+                outcome.failed += 1;
                 if is_quota {
-                    unsent.quota.get_or_insert(failure);
+                    outcome.quota.get_or_insert(failure);
                 }
             }
         }
     }
-    Ok(unsent)
+    Ok(outcome)
 }
 
 /// Returns a callback that sums up the progress of all files.

@@ -7,7 +7,9 @@ mod plan;
 mod select;
 mod show;
 
-use retrieval_client::types::{IndexMode, IndexStatusResponse, RunState};
+use std::collections::BTreeSet;
+
+use retrieval_client::types::{FileStatus, IndexMode, IndexStatusResponse, RunState};
 use retrieval_client::{Answer, Client};
 use serde_json::json;
 
@@ -26,9 +28,9 @@ pub async fn run(arguments: Files, client: &Client, context: &Context) -> Result
         Files::Rm { names } => delete(&names, client, &context.terminal).await,
         Files::Sync(Sync { full, no_wait }) => {
             let mode = if full { IndexMode::Full } else { IndexMode::Incremental };
-            all_read(index(mode, !no_wait, client, context).await?)
+            all_read(index(mode, !no_wait, &BTreeSet::new(), client, context).await?)
         }
-        Files::Status { sync_id, follow: true } => all_read(follow(&sync_id, client, context).await?),
+        Files::Status { sync_id, follow: true } => all_read(follow(&sync_id, &BTreeSet::new(), client, context).await?),
         Files::Status { sync_id, follow: false } => {
             let status = client.run_status(&sync_id).await?;
             show_status(&status, &context.terminal)
@@ -56,12 +58,18 @@ async fn delete(names: &[String], client: &Client, terminal: &Terminal) -> Resul
     Err(Failure::NotFound(format!("no such file: {}", missing.join(", "))))
 }
 
-/// Starts a run and optionally waits for it. Names the files that it cannot read and returns their number.
-async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) -> Result<usize, Failure> {
+/// Starts a run for uploaded files and optionally waits for it. Names the files that cannot be read and returns their number.
+async fn index(
+    mode: IndexMode,
+    wait: bool,
+    uploaded: &BTreeSet<String>,
+    client: &Client,
+    context: &Context,
+) -> Result<usize, Failure> {
     let started = client.start_run(mode).await?;
     let terminal = &context.terminal;
     if wait {
-        return follow(&started.sync_id, client, context).await;
+        return follow(&started.sync_id, uploaded, client, context).await;
     }
     match terminal.json {
         true => terminal.json(&started.raw)?,
@@ -70,10 +78,16 @@ async fn index(mode: IndexMode, wait: bool, client: &Client, context: &Context) 
     Ok(0)
 }
 
-/// Waits for the end of a run and shows it. Names the files that it could not read and returns their number.
-async fn follow(sync_id: &str, client: &Client, context: &Context) -> Result<usize, Failure> {
+/// Waits for the end of a run and shows it. Names the files that it could not read, and uploaded files that were never readable.
+/// Returns their number.
+async fn follow(
+    sync_id: &str,
+    uploaded: &BTreeSet<String>,
+    client: &Client,
+    context: &Context,
+) -> Result<usize, Failure> {
     let status = wait_for(sync_id, client, context).await?;
-    let unread = name_unread(&status, client, &context.terminal).await?;
+    let unread = name_unread(&status, uploaded, client, &context.terminal).await?;
     show_status(&status, &context.terminal)?;
     Ok(unread)
 }
@@ -86,22 +100,45 @@ async fn wait_for(sync_id: &str, client: &Client, context: &Context) -> Result<A
     Ok(status?)
 }
 
-/// Names the files that a run could not read. Returns their number.
-async fn name_unread(status: &IndexStatusResponse, client: &Client, terminal: &Terminal) -> Result<usize, Failure> {
+/// Names the files that a run could not read, and uploaded files that were never readable. Returns their number.
+async fn name_unread(
+    status: &IndexStatusResponse,
+    uploaded: &BTreeSet<String>,
+    client: &Client,
+    terminal: &Terminal,
+) -> Result<usize, Failure> {
     let count = usize::try_from(status.stats.failed + status.stats.skipped_unsupported).unwrap_or(0);
-    if count == 0 {
-        return Ok(0);
+    let mut open = uploaded.clone();
+    let mut named = 0;
+    if count > 0 {
+        let unread = match client.unread_files(&status.sync_id).await {
+            Ok(unread) => unread,
+            // A service of an earlier version only counts them.
+            Err(error) if error.api().is_some_and(|api| api.status == 404) => return Ok(count),
+            Err(error) => return Err(error.into()),
+        };
+        for file in &unread {
+            report_unread(&file.name, file.reason.as_deref(), terminal)?;
+            open.remove(&file.name);
+        }
+        named = unread.len();
     }
-    let unread = match client.unread_files(&status.sync_id).await {
-        Ok(unread) => unread,
-        // A service of an earlier version only counts them.
-        Err(error) if error.api().is_some_and(|api| api.status == 404) => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
-    for file in &unread {
-        report_unread(&file.name, file.reason.as_deref(), terminal)?;
+    let unchanged = if open.is_empty() { 0 } else { name_unchanged(&open, client, terminal).await? };
+    Ok(count.max(named) + unchanged)
+}
+
+/// Names the uploaded files that cannot be read although no run says so: a run does not list a file with unchanged bytes, which
+/// keeps its state. Returns their number.
+async fn name_unchanged(uploaded: &BTreeSet<String>, client: &Client, terminal: &Terminal) -> Result<usize, Failure> {
+    let mut unread = 0;
+    for file in &client.list_files().await?.files {
+        let is_unread = matches!(file.status, Some(FileStatus::Failed | FileStatus::Unsupported));
+        if is_unread && uploaded.contains(&file.name) {
+            report_unread(&file.name, file.reason.as_deref(), terminal)?;
+            unread += 1;
+        }
     }
-    Ok(count.max(unread.len()))
+    Ok(unread)
 }
 
 /// Reports a stored file that cannot be read: an event for programs, a line on standard error for people.

@@ -79,8 +79,8 @@ export function Queue({ me }) {
     ${busy && html`<progress max="1" value=${isIndexing ? undefined : total > 0 ? sent / total : 0} aria-label="Progress"></progress>`}
     ${error && html`<${Failure} error=${error} />`}
     <ul class="plain uploads">
-      ${shown.map((item) => html`<li key=${item.name}>
-        <span class="ellipsis grow">${item.state === "indexed" && may(me, "document:read") ? html`<a href=${fileHref(me, item.name)}>${item.name}</a>` : item.name}</span>
+      ${shown.map((item) => html`<li key=${item.id}>
+        <span class="ellipsis grow" dir="auto">${item.state === "indexed" && may(me, "document:read") ? html`<a href=${fileHref(me, item.name)}>${item.name}</a>` : item.name}</span>
         <span class="soft small">${item.state === "uploading" && item.size > 0 ? `${Math.floor((Math.min(item.sent, item.size) / item.size) * 100)} %` : bytes(item.size)}</span>
         <${StatusChip} status=${item.state} />
         ${item.reason && html`<span class="reason small">${item.reason}</span>`}

@@ -38,8 +38,8 @@ function Row({ file, me, at, mayRead, mayWrite, download, erase }) {
   const action = (name, icon, run) => html`<button type="button" class="small-button quiet" title=${name} aria-label=${`${name}: ${file.name}`} onClick=${run}><${Icon} name=${icon} /></button>`;
   return html`<div class="file-row" role="row" aria-rowindex=${at}>
     <span role="cell" class="file-name">
-      <span class="ellipsis">${file.status === "indexed" && mayRead ? html`<a href=${fileHref(me, file.name)}>${file.name}</a>` : file.name}</span>
-      ${(file.reason || file.labels?.length > 0) && html`<span class="ellipsis small soft">${file.reason ?? file.labels.join(", ")}</span>`}
+      <span class="ellipsis" dir="auto">${file.status === "indexed" && mayRead ? html`<a href=${fileHref(me, file.name)}>${file.name}</a>` : file.name}</span>
+      ${(file.reason || file.labels?.length > 0) && html`<span class="ellipsis small soft" dir="auto" title=${file.reason ?? file.labels.join(", ")}>${file.reason ?? file.labels.join(", ")}</span>`}
     </span>
     <span role="cell"><${StatusChip} status=${file.status ?? "stored"} /></span>
     <span role="cell" class="soft">${bytes(file.size)}</span>

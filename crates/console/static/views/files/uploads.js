@@ -1,21 +1,36 @@
-// Uploads of this page: signed URL, bytes to the store, indexing run, outcome of each file. They go on while other views are shown.
-import { BASE, get, post } from "../../core/api.js";
+// Uploads of this page: signed URL, bytes to the store, indexing run. They go on while other views are shown.
+import { BASE, post } from "../../core/api.js";
 import { keyStore } from "../../core/session.js";
 import { createStore } from "../../core/store.js";
+import { readOutcomes } from "./outcomes.js";
 import { follow } from "./runs.js";
 
 const PARALLEL = 4;
+const SAME_NAME = "another file of this selection has the same name";
 
-// Items change in place: {name, size, state, sent, reason}. `version` counts the changes that are shown.
-export const uploads = createStore({ items: [], skipped: 0, labels: "", run: null, error: null, version: 0 });
+const nothing = () => ({ items: [], skipped: 0, labels: "", run: null, error: null, version: 0 });
 
-let waiting = [];
-let active = 0;
+// Items change in place: {id, name, size, state, sent, reason}. `version` counts the changes that are shown.
+export const uploads = createStore(nothing());
+
+// Uploads of one key: items that wait, workers, and requests to the store.
+const newBatch = () => ({ waiting: [], active: 0, requests: new Set() });
+
+let batch = newBatch();
 let scheduled = false;
+let lastId = 0;
 
+// Another key may be of another organization, so the uploads of the last one end.
 keyStore.subscribe(() => {
-  waiting = [];
-  uploads.set({ items: [], skipped: 0, labels: "", run: null, error: null, version: 0 });
+  const { requests } = batch;
+  batch = newBatch();
+  for (const request of requests) request.abort();
+  uploads.set(nothing());
+});
+
+addEventListener("beforeunload", (event) => {
+  // The server goes on with a run, but not with an upload.
+  if (uploads.get().items.some(({ state }) => state === "waiting" || state === "uploading")) event.preventDefault();
 });
 
 function changed() {
@@ -28,10 +43,18 @@ function changed() {
 }
 
 export function add({ items, skipped }, labels) {
-  const own = items.map(({ file, name }) => ({ file, name, size: file.size, state: "waiting", sent: 0, reason: "", labels }));
+  // Owners of the names: a file must not replace another one of the same selection.
+  const names = new Map();
+  const own = items.map(({ file, name }) => {
+    lastId += 1;
+    const item = { id: lastId, file, name, size: file.size, state: "waiting", sent: 0, reason: "", labels, names };
+    if (names.has(name)) Object.assign(item, { file: null, state: "failed", reason: SAME_NAME });
+    else names.set(name, item);
+    return item;
+  });
   uploads.set((state) => ({ ...state, items: isBusy(state) ? [...state.items, ...own] : own, skipped: skipped + (isBusy(state) ? state.skipped : 0), error: null, run: isBusy(state) ? state.run : null }));
-  waiting.push(...own);
-  while (active < PARALLEL && waiting.length > 0) work();
+  batch.waiting.push(...own.filter(({ state }) => state === "waiting"));
+  while (batch.active < PARALLEL && batch.waiting.length > 0) work(batch);
 }
 
 export const isBusy = (state) => state.items.some(({ state: name }) => name === "waiting" || name === "uploading" || name === "uploaded");
@@ -40,15 +63,14 @@ export function clear() {
   if (!isBusy(uploads.get())) uploads.set((state) => ({ ...state, items: [], skipped: 0, run: null, error: null }));
 }
 
-async function work() {
-  active += 1;
-  const key = keyStore.get();
-  while (waiting.length > 0 && key === keyStore.get()) {
-    const item = waiting.shift();
+async function work(own) {
+  own.active += 1;
+  while (own.waiting.length > 0 && own === batch) {
+    const item = own.waiting.shift();
     item.state = "uploading";
     changed();
     try {
-      await upload(item);
+      await upload(item, own);
       item.state = "uploaded";
     } catch (error) {
       item.state = error.code === "unsupported_file_type" ? "unsupported" : "failed";
@@ -57,24 +79,30 @@ async function work() {
     item.file = null;
     changed();
   }
-  active -= 1;
-  if (active === 0 && key === keyStore.get()) index();
+  own.active -= 1;
+  if (own.active === 0 && own === batch) index(own);
 }
 
-async function upload(item) {
+async function upload(item, own) {
   const body = { filename: item.name, size: item.size };
   if (item.labels.length > 0) body.labels = item.labels;
   if (item.file.type) body.content_type = item.file.type.slice(0, 255);
   const signed = await post("files/presign", body);
+  if (own !== batch) throw new Error("the key was changed");
+  // The server may give two names the same form.
+  const owner = item.names.get(signed.name) ?? item;
+  if (owner !== item) throw new Error(SAME_NAME);
+  item.names.set(signed.name, item);
   item.name = signed.name;
   if (signed.replaces) item.reason = `replaces ${signed.replaces}`;
-  await put(signed.url, item);
+  await put(signed.url, item, own);
 }
 
 // The URL carries its own authority: the key is not sent. XMLHttpRequest reports progress, fetch does not.
-function put(url, item) {
+function put(url, item, own) {
+  const request = new XMLHttpRequest();
+  own.requests.add(request);
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
     request.open("PUT", url);
     request.upload.onprogress = ({ loaded }) => {
       item.sent = loaded;
@@ -82,8 +110,9 @@ function put(url, item) {
     };
     request.onload = () => (request.status < 300 ? resolve() : reject(new Error(storageError(request))));
     request.onerror = () => reject(new Error(unreachable(url)));
+    request.onabort = () => reject(new Error("the upload was cancelled"));
     request.send(item.file);
-  });
+  }).finally(() => own.requests.delete(request));
 }
 
 function storageError(request) {
@@ -99,34 +128,18 @@ function unreachable(url) {
     : `the store at ${store} cannot be reached from this browser, or does not permit uploads from ${location.origin}`;
 }
 
-async function index() {
-  const { items } = uploads.get();
-  if (!items.some(({ state }) => state === "uploaded")) return;
+async function index(own) {
+  const items = uploads.get().items.filter(({ state }) => state === "uploaded");
+  if (items.length === 0) return;
   try {
     const { sync_id: id } = await post("files/index", {});
+    if (own !== batch) return;
     uploads.set((state) => ({ ...state, run: id }));
-    const run = await follow(id);
-    await outcomes(id, run, items);
+    await readOutcomes(await follow(id), items);
   } catch (error) {
+    if (own !== batch) return;
     for (const item of items) if (item.state === "uploaded") Object.assign(item, { state: "stored", reason: "" });
     uploads.set((state) => ({ ...state, error }));
   }
   changed();
-}
-
-async function outcomes(id, run, items) {
-  const byName = new Map(items.filter(({ state }) => state === "uploaded").map((item) => [item.name, item]));
-  let cursor;
-  do {
-    const page = await get(`files/index/${encodeURIComponent(id)}/files`, { limit: 1000, cursor });
-    for (const { name, status, reason } of page.files) {
-      const item = byName.get(name);
-      if (item) Object.assign(item, { state: status, reason: reason ?? "" });
-    }
-    cursor = page.next_cursor;
-  } while (cursor);
-  for (const item of byName.values()) {
-    // A run that ended before this upload, or a file that had not changed.
-    if (item.state === "uploaded") Object.assign(item, run.state === "failed" ? { state: "failed", reason: run.error ?? "the indexing run failed" } : { state: "indexed" });
-  }
 }

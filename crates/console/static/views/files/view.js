@@ -53,7 +53,7 @@ export function Files({ params, me }) {
     ${error && html`<${Failure} error=${error} />`}
     <section class="card stack" aria-label="List of files">
       <div class="fields">
-        <${TextField} label="Find by name or label" type="search" value=${params.name} onValue=${set("name")} />
+        <${TextField} label="Find by name or label" type="search" dir="auto" value=${params.name} onValue=${set("name")} />
         <${SelectField} label="State" value=${params.state} onValue=${set("state")} options=${STATES} />
       </div>
       ${listing.error && html`<${Failure} error=${listing.error} retry=${listing.reload} />`}
@@ -93,7 +93,7 @@ function SearchWithin() {
     if (query.trim()) location.assign(href("search", { q: query.trim(), in: "workspace" }));
   };
   return html`<form class="row search-within" onSubmit=${submit} role="search">
-    <input class="grow" type="search" aria-label="Search within the files" placeholder="Search within the files" value=${query} onInput=${(event) => setQuery(event.target.value)} />
+    <input class="grow" type="search" dir="auto" aria-label="Search within the files" placeholder="Search within the files" value=${query} onInput=${(event) => setQuery(event.target.value)} />
     <button type="submit" aria-label="Search"><${Icon} name="search" /></button>
   </form>`;
 }

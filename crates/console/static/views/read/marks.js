@@ -1,15 +1,23 @@
 // Ranges of the text to mark.
 import { unitsOf } from "../../markdown/offsets.js";
 
+// Returns the cited range {start, end} of the address in characters, or null.
+export function citedRange(params) {
+  const [start, end] = [Number(params.start || NaN), Number(params.end || NaN)];
+  return start >= 0 && end > start ? { start, end } : null;
+}
+
 // Returns [{start, end, id, class}] in units of the text, sorted and without overlaps.
 export function marksOf(text, answers, params, passages) {
   const units = unitsOf(text);
+  const range = citedRange(params);
+  const cited = range ? [{ ...range, id: "cited", class: "passage is-chosen" }] : [];
+  // Beside a cited range, the passage around it is not what was chosen.
+  const isChosen = (passage) => !range && passage.passage_id === params.passage;
   const asked = passages.filter(({ passage_id: id }) => id === params.passage && !answers.some((answer) => answer.passage_id === id));
   const wanted = [...answers, ...asked]
     .filter((passage) => passage.char_end !== undefined)
-    .map((passage) => ({ start: passage.char_start ?? 0, end: passage.char_end, id: passage.passage_id, class: passage.passage_id === params.passage ? "passage is-chosen" : "passage" }));
-  const [from, to] = [Number(params.start ?? NaN), Number(params.end ?? NaN)];
-  const cited = from >= 0 && to > from ? [{ start: from, end: to, id: "cited", class: "passage is-chosen" }] : [];
+    .map((passage) => ({ start: passage.char_start ?? 0, end: passage.char_end, id: passage.passage_id, class: isChosen(passage) ? "passage is-chosen" : "passage" }));
   // A cited range wins over the passages around it.
   const others = wanted.flatMap((mark) => cited.reduce((list, cut) => list.flatMap((piece) => without(piece, cut)), [mark]));
   const sorted = [...cited, ...others].sort((a, b) => a.start - b.start);

@@ -4,11 +4,13 @@ import { ago, time } from "../../core/format.js";
 import { href } from "../../core/route.js";
 import { blocksText, highlighted, parse, safeAddress, withoutHeading } from "../../markdown/render.js";
 
+// Scrolls to an element. Returns false if there is none yet.
 export function goTo(id) {
   const element = document.getElementById(id);
-  if (!element) return;
+  if (!element) return false;
   element.scrollIntoView({ block: "start" });
   element.focus({ preventScroll: true });
+  return true;
 }
 
 const jump = (id) => (event) => {
@@ -21,8 +23,8 @@ export function Answers({ answers, terms, params }) {
     <h2>Passages that answer it</h2>
     ${answers.length === 0 ? html`<p class="soft small">None: the words of the question are not in this document.</p>` : html`<ol class="plain stack tight">
       ${answers.map((passage) => html`<li><a class="answer" href=${href("read", { ...params, passage: passage.passage_id, start: "", end: "" })} onClick=${params.passage === passage.passage_id ? jump(`passage-${passage.passage_id}`) : undefined}>
-        ${passage.section_heading && html`<span class="soft small">${passage.section_heading}</span>`}
-        <span class="answer-text">${highlighted(blocksText(withoutHeading(parse(passage.text))), terms)}</span>
+        ${passage.section_heading && html`<span class="soft small" dir="auto">${passage.section_heading}</span>`}
+        <span class="answer-text" dir="auto">${highlighted(blocksText(withoutHeading(parse(passage.text))), terms)}</span>
       </a></li>`)}
     </ol>`}
   </section>`;
@@ -32,7 +34,7 @@ export function Outline({ headings }) {
   if (headings.length === 0) return null;
   return html`<nav class="card outline" aria-label="Outline of the document">
     <h2>Outline</h2>
-    <ol class="plain">${headings.map(({ id, level, text }) => html`<li class=${`level-${Math.min(level, 4)}`}><a href="#" onClick=${jump(id)}>${text || "(no text)"}</a></li>`)}</ol>
+    <ol class="plain">${headings.map(({ id, level, text }) => html`<li dir="auto" class=${`level-${Math.min(level, 4)}`}><a href="#" onClick=${jump(id)}>${text || "(no text)"}</a></li>`)}</ol>
   </nav>`;
 }
 

@@ -1,5 +1,5 @@
 // Read: a document as text, its outline, and the passages that answer a question.
-import { html, useEffect, useLayoutEffect, useMemo, useState } from "../../core/html.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../core/html.js";
 import { count } from "../../core/format.js";
 import { useLoad } from "../../core/load.js";
 import { navigate } from "../../core/route.js";
@@ -9,7 +9,7 @@ import { TextField } from "../../parts/fields.js";
 import { Empty, Failure, Loaded } from "../../parts/states.js";
 import { Warnings } from "../../parts/warnings.js";
 import { readDocument, readOn } from "./document.js";
-import { marksOf } from "./marks.js";
+import { citedRange, marksOf } from "./marks.js";
 import { Answers, Outline, Provenance, goTo } from "./side.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -51,7 +51,7 @@ function Opening({ params }) {
     <form class="card" onSubmit=${submit} aria-label="Open a document">
       <div class="opening">
         <${TextField} label="Web address or document id" value=${place} onValue=${setPlace} placeholder="https://example.com/" autocomplete="off" spellcheck=${false} />
-        <${TextField} label="Question (optional)" value=${question} onValue=${setQuestion} placeholder="Marks the passages that answer it" autocomplete="off" />
+        <${TextField} label="Question (optional)" dir="auto" value=${question} onValue=${setQuestion} placeholder="Marks the passages that answer it" autocomplete="off" />
         <button type="submit" class="primary">Open</button>
       </div>
     </form>`;
@@ -63,27 +63,37 @@ function Document({ first, params, again }) {
   const blocks = useMemo(() => parse(data.text), [data.text]);
   const headings = useMemo(() => outline(blocks), [blocks]);
   const terms = useMemo(() => termsOf(params.q), [params.q]);
-  const marks = useMemo(() => marksOf(data.text, data.answers, params, data.passages ?? []), [data.text, data.answers, params.passage, params.start, params.end]);
+  const marks = useMemo(() => marksOf(data.text, data.answers, params, data.passages ?? []), [data.text, data.answers, data.passages, params.passage, params.start, params.end]);
   const body = useMemo(() => renderBlocks(blocks, { base: data.doc.canonical_url, marks, terms }), [blocks, marks, terms]);
-  const target = params.passage ? `passage-${params.passage}` : params.start ? "passage-cited" : "";
+  // A cited range is within its passage, so it comes first.
+  const target = citedRange(params) ? "passage-cited" : params.passage ? `passage-${params.passage}` : "";
+  const reached = useRef("");
+  // A later part may contain the target. Once it is reached, further parts leave the place as it is.
   useLayoutEffect(() => {
-    if (target) goTo(target);
-  }, [target]);
+    if (target === reached.current) return;
+    reached.current = target && goTo(target) ? target : "";
+  }, [target, data.text]);
+  // End of the chosen passage, which may lie beyond the first part.
+  const needed = [...data.answers, ...(data.passages ?? [])].find(({ passage_id: id }) => id === params.passage)?.char_end ?? 0;
   const loadMore = async () => {
     setMore({ busy: true, error: null });
     try {
-      setData(await readOn(params, data));
+      setData(await readOn(params, data, needed));
       setMore({ busy: false, error: null });
     } catch (error) {
       setMore({ busy: false, error });
     }
   };
+  const isFar = data.more && needed > data.chars;
+  useEffect(() => {
+    if (isFar) loadMore();
+  }, [isFar, needed, data.chars]);
   const { doc } = data;
   const isWeb = /^https?:/.test(doc.canonical_url);
   return html`
     <div class="head">
       <div class="stack tight">
-        <h2 class="document-title">${doc.title || doc.name || doc.canonical_url}</h2>
+        <h2 class="document-title" dir="auto">${doc.title || doc.name || doc.canonical_url}</h2>
         <p class="soft small">${doc.name ?? doc.canonical_url}${data.content && html` · ${count(data.chars)} characters${data.more ? " so far" : ""}`}</p>
       </div>
       ${isWeb && html`<button type="button" class="small-button" onClick=${again}>Read the page again</button>`}

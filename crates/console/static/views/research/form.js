@@ -26,7 +26,7 @@ export function Form({ me, previous }) {
     }
   };
   return html`<form class="card stack" onSubmit=${submit} aria-label="Start research">
-    <${AreaField} label=${previous ? "Follow-up question" : "Question"} rows=${3} maxlength="8000" required value=${form.query} onValue=${set("query")} placeholder="A question that needs several sources" />
+    <${AreaField} label=${previous ? "Follow-up question" : "Question"} rows=${3} dir="auto" maxlength="8000" required value=${form.query} onValue=${set("query")} placeholder="A question that needs several sources" />
     <div class="row spread">
       <fieldset class="row"><legend class="hidden-text">Indexes</legend>
         <${Check} label="Own files" checked=${form.workspace} onValue=${set("workspace")} />

@@ -30,12 +30,12 @@ export function Report({ output, draft }) {
   if (!output && !draft) return null;
   return html`
     <article class="card prose" aria-label="Report" aria-busy=${output ? "false" : "true"}>
-      ${output?.format === "structured" && !output.structured ? html`<p class="soft">The sources do not fill the schema.</p>` : output?.structured ? html`<${Code} label="Structured report" text=${JSON.stringify(output.structured, null, 2)} />` : output?.format === "text" ? html`<div class="plain-text">${cited(text, output.citations)}</div>` : body}
+      ${output?.format === "structured" && !output.structured ? html`<p class="soft">The sources do not fill the schema.</p>` : output?.structured ? html`<${Code} label="Structured report" text=${JSON.stringify(output.structured, null, 2)} />` : output?.format === "text" ? html`<div class="plain-text" dir="auto">${cited(text, output.citations)}</div>` : body}
     </article>
     ${output && html`<div class="row"><${CopyButton} text=${output.structured ? JSON.stringify(output.structured, null, 2) : text} label="Copy the report" /><span class="soft small">${output.engine === "model" ? "Written by a model from the quotes below" : "Verified quotes, without a model"} · ${plural(output.sources_considered, "source")} considered${output.truncated ? " · shortened" : ""}</span></div>`}
     ${output?.citations?.length > 0 && html`<section class="card" aria-label="Citations"><h2>Citations</h2><ol class="plain citations">
       ${output.citations.map((citation) => html`<li><span class="citation" aria-hidden="true">${citation.n}</span><div class="grow stack tight">
-        <blockquote><a class="passage-link" href=${place(citation)}>${citation.quote}</a></blockquote>
+        <blockquote dir="auto"><a class="passage-link" href=${place(citation)}>${citation.quote}</a></blockquote>
         <p class="soft small">${citation.title || citation.canonical_url} · read ${time(citation.capture_time)} ${citation.verified ? html`<span class="chip is-good">verified</span>` : html`<span class="chip is-bad">not verified</span>`}</p>
       </div></li>`)}
     </ol></section>`}

@@ -46,7 +46,7 @@ function Overview({ params, me }) {
 function Entry({ run }) {
   const took = run.completed_at && run.started_at ? duration(new Date(run.completed_at) - new Date(run.started_at)) : "";
   const facts = [run.stop_reason?.replaceAll("_", " "), took].filter(Boolean).map((fact) => `${fact} · `);
-  return html`<li><div class="row">${chip(run.status)}<a class="grow" href=${href("research", { id: run.research_id })}>${run.query}</a>
+  return html`<li><div class="row">${chip(run.status)}<a class="grow" dir="auto" href=${href("research", { id: run.research_id })}>${run.query}</a>
     <span class="soft small">${facts}<span title=${time(run.created_at)}>${ago(run.created_at)}</span></span></div></li>`;
 }
 
@@ -73,7 +73,7 @@ function Run({ id, me }) {
   const output = isOver(run) ? run.output : null;
   return html`
     <div class="head">
-      <div class="stack tight"><p class="small"><a href=${href("research")}>All runs</a></p><h1>${run.query}</h1>
+      <div class="stack tight"><p class="small"><a href=${href("research")}>All runs</a></p><h1 dir="auto">${run.query}</h1>
         <p class="row" role="status">${chip(run.status)}${run.stop_reason && html`<span class="soft small">${run.stop_reason.replaceAll("_", " ")}</span>`}
           <span class="soft small">${[progress.phase && !isOver(run) && progress.phase, plural(progress.searches, "search", "searches"), `${count(progress.documents_read)} read`, `${count(progress.passages_kept)} kept`, duration(progress.elapsed_ms)].filter(Boolean).join(" · ")}</span></p></div>
       ${mayWrite && html`<div class="row">${isOver(run) ? html`<button type="button" class="small-button danger" onClick=${() => setAsked(true)}>Delete</button>` : html`<button type="button" class="small-button" onClick=${act(() => post(`research/${encodeURIComponent(id)}/cancel`))}>Cancel</button>`}</div>`}
@@ -81,9 +81,9 @@ function Run({ id, me }) {
     <${Warnings} list=${run.warnings} />
     ${run.error && html`<${Failure} error=${{ details: {}, ...run.error }} />`}
     ${(error || fault) && html`<${Failure} error=${error ?? fault} retry=${error ? reload : undefined} />`}
-    <div class="document">
+    <div class="document research-run">
       <aside class="side stack" aria-label="Steps of the run">
-        ${plan.length > 0 && html`<section class="card"><h2>Questions</h2><ol class="plan">${plan.map(({ question, status }) => html`<li>${question} ${status && html`<span class=${`chip ${status === "done" ? "is-good" : ""}`}>${status}</span>`}</li>`)}</ol></section>`}
+        ${plan.length > 0 && html`<section class="card"><h2>Questions</h2><ol class="plan">${plan.map(({ question, status }) => html`<li dir="auto">${question} ${status && html`<span class=${`chip ${status === "done" ? "is-good" : ""}`}>${status}</span>`}</li>`)}</ol></section>`}
         <section class="card"><h2>Steps</h2>${events.length === 0 ? html`<p class="soft small">They appear as they happen.</p>` : html`<${Steps} events=${events} />`}</section>
       </aside>
       <div class="stack">

@@ -23,7 +23,7 @@ export function Form({ initial, submit, label, busy }) {
   const text = (name, title, hint, rest = {}) => html`<${TextField} label=${title} hint=${hint} value=${state[name]} onValue=${set(name)} ...${rest} />`;
   return html`<form class="card stack" role="search" aria-label=${label} onSubmit=${(event) => { event.preventDefault(); submit(state); }}>
     <div class="row">
-      <input class="grow query" type="search" name="q" aria-label="Query" placeholder="Ask a question, or type words" autocomplete="off" maxlength="8192" value=${state.q} onInput=${(event) => set("q")(event.target.value)} />
+      <input class="grow query" type="search" name="q" dir="auto" aria-label="Query" placeholder="Ask a question, or type words" autocomplete="off" maxlength="8192" value=${state.q} onInput=${(event) => set("q")(event.target.value)} />
       <button type="submit" class="primary" disabled=${busy}><${Icon} name="search" />Search</button>
     </div>
     <div class="row spread">

@@ -18,10 +18,10 @@ export function Result({ result, best, terms, query, searchId, me, otherRank, is
     <div class="result-head">
       <span class="rank" aria-label=${`Rank ${result.rank}`}>${result.rank}</span>
       <div class="grow">
-        <h2><a href=${read()}>${highlighted(title, terms)}</a></h2>
+        <h2 dir="auto"><a href=${read()}>${highlighted(title, terms)}</a></h2>
         <p class="result-address small soft">
           <span class=${`chip ${result.index === "workspace" ? "is-accent" : ""}`}>${result.index === "workspace" ? "file" : "web"}</span>
-          <span class="ellipsis">${result.name ?? result.canonical_url}</span>
+          <span class="ellipsis" dir="auto">${result.name ?? result.canonical_url}</span>
           ${published && html`<span title=${time(published)}>published ${ago(published)}</span>`}
           ${!published && crawled && html`<span title=${time(crawled)}>read ${ago(crawled)}</span>`}
           ${(result.labels ?? []).map((label) => html`<span class="chip">${label}</span>`)}
@@ -31,7 +31,7 @@ export function Result({ result, best, terms, query, searchId, me, otherRank, is
         <span class="score-track" aria-hidden="true"><span class="score-bar" style=${{ width: `${best > 0 ? Math.max((score / best) * 100, 2) : 0}%` }}></span></span></div>`}
     </div>
     ${isCompared && html`<p class="small">${otherRank ? html`<span class="chip">${otherRank === result.rank ? "same rank in the other search" : `rank ${otherRank} in the other search`}</span>` : html`<span class="chip is-warn">only in this search</span>`}</p>`}
-    ${result.snippet && !(result.passages?.length > 0) && html`<p class="snippet">${highlighted(result.snippet, terms)}</p>`}
+    ${result.snippet && !(result.passages?.length > 0) && html`<p class="snippet" dir="auto">${highlighted(result.snippet, terms)}</p>`}
     ${result.passages?.length > 0 && html`<ol class="passages plain" aria-label="Passages">
       ${result.passages.map((passage) => html`<${Passage} key=${passage.passage_id} passage=${passage} terms=${terms} base=${result.canonical_url} address=${read({ passage: passage.passage_id })} />`)}
     </ol>`}

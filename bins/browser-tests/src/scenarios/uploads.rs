@@ -1,0 +1,64 @@
+//! Uploads that do not end as usual: unreadable files, equal names, and a key that is forgotten meanwhile.
+
+use anyhow::ensure;
+
+use super::{HANDBOOK, TIDES};
+use crate::stage::Stage;
+
+const QUEUE: &str = "section[aria-label=Uploads]";
+
+pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.sign_in().await?;
+    stage.view("#/files").await?;
+    unreadable_again(stage).await?;
+    equal_names(stage).await?;
+    another_key(stage).await?;
+    let faults = stage.page.faults().await?;
+    ensure!(faults.is_empty(), "{faults:?}");
+    Ok(())
+}
+
+/// A run does not list a file whose bytes have not changed.
+async fn unreadable_again(stage: &Stage) -> anyhow::Result<()> {
+    for _ in 0..2 {
+        stage.page.drop_files(".drop", &[("broken.pdf", "no pdf")]).await?;
+        stage.page.wait_for_text(QUEUE, "0 files searchable, 1 not").await?;
+        stage.page.wait_for_text(".uploads .reason", "wrong_type").await?;
+        close(stage).await?;
+    }
+    // A readable one stays searchable.
+    for _ in 0..2 {
+        stage.page.drop_files(".drop", &[("handbook.md", HANDBOOK)]).await?;
+        stage.page.wait_for_text(QUEUE, "1 file searchable").await?;
+        close(stage).await?;
+    }
+    Ok(())
+}
+
+async fn equal_names(stage: &Stage) -> anyhow::Result<()> {
+    stage.page.drop_files(".drop", &[("same.md", TIDES), ("same.md", HANDBOOK)]).await?;
+    stage.page.wait_for_text(QUEUE, "1 file searchable, 1 not").await?;
+    stage.page.wait_for_text(".uploads .reason", "another file of this selection has the same name").await?;
+    close(stage).await
+}
+
+/// Uploads of the next key begin although those of the last one have not ended.
+async fn another_key(stage: &Stage) -> anyhow::Result<()> {
+    let page = &stage.page;
+    page.script("window.send = XMLHttpRequest.prototype.send; XMLHttpRequest.prototype.send = () => {}").await?;
+    let names = ["1.md", "2.md", "3.md", "4.md", "5.md"];
+    page.drop_files(".drop", &names.map(|name| (name, TIDES))).await?;
+    page.until("document.querySelectorAll('.uploads .chip.is-accent').length === 4").await?;
+    page.press("Forget key").await?;
+    page.wait_for("#key").await?;
+    page.script("XMLHttpRequest.prototype.send = window.send").await?;
+    page.type_into("#key", &stage.key).await?;
+    page.press("Open").await?;
+    page.drop_files(".drop", &[("tides.md", TIDES)]).await?;
+    page.wait_for_text(QUEUE, "1 file searchable").await
+}
+
+async fn close(stage: &Stage) -> anyhow::Result<()> {
+    stage.page.press("Close").await?;
+    stage.page.until("!document.querySelector('.uploads')").await
+}
