@@ -34,11 +34,15 @@ mod traces;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
 use cli::{Cli, Command};
 use settings::Settings;
+
+/// Time that blocking work gets to end after a command. A lookup of a host name that hangs cannot be cancelled.
+const LAST_WORK: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
     memory::configure_allocator();
@@ -76,11 +80,14 @@ fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>
     memory::return_free_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .thread_keep_alive(std::time::Duration::from_secs(5))
+        .thread_keep_alive(Duration::from_secs(5))
         .build()
         .map_err(|error| vec![error.into()])?;
-    if let Command::Config(cli::Config::Check) = command {
-        return runtime.block_on(commands::config_check(&settings));
-    }
-    runtime.block_on(commands::run(command, settings, config)).map_err(|error| vec![error])
+    let outcome = if let Command::Config(cli::Config::Check) = command {
+        runtime.block_on(commands::config_check(&settings))
+    } else {
+        runtime.block_on(commands::run(command, settings, config)).map_err(|error| vec![error])
+    };
+    runtime.shutdown_timeout(LAST_WORK);
+    outcome
 }

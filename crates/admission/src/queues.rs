@@ -29,9 +29,14 @@ pub struct Grant<N> {
     pub notify: N,
 }
 
+/// Place of an organization in the order: permits held, last grant, arrival.
+type Place = (u32, u64, Ticket, OrganizationId);
+
 /// Requests of one organization.
 struct Queue<N> {
     waiting: VecDeque<Waiter<N>>,
+    /// Ticket of the request that found no other one waiting: among organizations served equally long ago, the earlier one is next.
+    arrival: Ticket,
     /// Permits that these need.
     needed: usize,
     /// Permits held.
@@ -41,9 +46,14 @@ struct Queue<N> {
     patience: Patience,
 }
 
-impl<N> Default for Queue<N> {
-    fn default() -> Self {
-        Self { waiting: VecDeque::new(), needed: 0, held: 0, last_grant: 0, patience: Patience::default() }
+impl<N> Queue<N> {
+    fn new(last_grant: u64) -> Self {
+        let patience = Patience::default();
+        Self { waiting: VecDeque::new(), arrival: 0, needed: 0, held: 0, last_grant, patience }
+    }
+
+    fn place(&self, organization: OrganizationId) -> Place {
+        (self.held, self.last_grant, self.arrival, organization)
     }
 }
 
@@ -52,8 +62,8 @@ pub struct Queues<N> {
     limits: Limits,
     available: u32,
     queues: HashMap<OrganizationId, Queue<N>>,
-    /// Organizations with waiting requests, the next to be served first: by permits held, then by last grant.
-    order: BTreeSet<(u32, u64, OrganizationId)>,
+    /// Organizations with waiting requests, the next to be served first.
+    order: BTreeSet<Place>,
     grants: u64,
     tickets: Ticket,
     waiting: usize,
@@ -85,7 +95,7 @@ impl<N> Queues<N> {
     pub fn is_wanted(&self, organization: OrganizationId) -> bool {
         let own = self.queues.get(&organization).map_or(0, |queue| queue.held);
         self.queues.values().all(|queue| queue.held <= own)
-            && self.order.iter().any(|(held, _, waiting)| *waiting == organization || *held < own)
+            && self.order.iter().any(|(held, _, _, waiting)| *waiting == organization || *held < own)
     }
 
     /// Takes permits without waiting. Never overtakes a waiting request.
@@ -114,10 +124,16 @@ impl<N> Queues<N> {
         self.tickets += 1;
         self.waiting += 1;
         let ticket = self.tickets;
-        let queue = self.queues.entry(organization).or_default();
+        // An idle organization is forgotten, so it must not count as never served: it would overtake those that wait, each time. It
+        // comes right before the organization served last, so that one with a queue gets no second turn before it.
+        let last_grant = self.grants.saturating_sub(1);
+        let queue = self.queues.entry(organization).or_insert_with(|| Queue::new(last_grant));
+        if queue.waiting.is_empty() {
+            queue.arrival = ticket;
+        }
         queue.waiting.push_back(Waiter { ticket, weight, since: now, notify });
         queue.needed += weight as usize;
-        self.order.insert((queue.held, queue.last_grant, organization));
+        self.order.insert(queue.place(organization));
         ticket
     }
 
@@ -155,7 +171,7 @@ impl<N> Queues<N> {
         queue.needed -= waiter.weight as usize;
         let recorded = record(queue, waiter.since);
         if queue.waiting.is_empty() {
-            self.order.remove(&(queue.held, queue.last_grant, organization));
+            self.order.remove(&queue.place(organization));
             self.forget_if_idle(organization);
         }
         Some(recorded)
@@ -176,10 +192,10 @@ impl<N> Queues<N> {
     pub fn release(&mut self, organization: OrganizationId, weight: u32) {
         self.available += weight;
         let Some(queue) = self.queues.get_mut(&organization) else { return };
-        let is_waiting = self.order.remove(&(queue.held, queue.last_grant, organization));
+        let is_waiting = self.order.remove(&queue.place(organization));
         queue.held -= weight;
         if is_waiting {
-            self.order.insert((queue.held, queue.last_grant, organization));
+            self.order.insert(queue.place(organization));
         } else {
             self.forget_if_idle(organization);
         }
@@ -188,13 +204,13 @@ impl<N> Queues<N> {
     /// Grants permits to the next request if there are enough: to the organization that holds the least. If its request needs
     /// more than is available, the others wait too, so that a large request is not overtaken forever.
     pub fn grant(&mut self, now: Instant) -> Option<Grant<N>> {
-        let next = self.order.iter().find_map(|(held, _, organization)| {
+        let next = self.order.iter().find_map(|(held, _, _, organization)| {
             let weight = self.queues.get(organization)?.waiting.front()?.weight;
             self.is_within_share(*held, weight).then_some((*organization, weight))
         });
         let (organization, weight) = next.filter(|(_, weight)| *weight <= self.available)?;
         let queue = self.queues.get_mut(&organization)?;
-        self.order.remove(&(queue.held, queue.last_grant, organization));
+        self.order.remove(&queue.place(organization));
         let waiter = queue.waiting.pop_front()?;
         self.waiting -= 1;
         queue.needed -= waiter.weight as usize;
@@ -202,7 +218,7 @@ impl<N> Queues<N> {
         let waits = !queue.waiting.is_empty();
         self.take(organization, weight);
         if waits && let Some(queue) = self.queues.get(&organization) {
-            self.order.insert((queue.held, queue.last_grant, organization));
+            self.order.insert(queue.place(organization));
         }
         Some(Grant { organization, weight, since: waiter.since, notify: waiter.notify })
     }
@@ -210,9 +226,10 @@ impl<N> Queues<N> {
     fn take(&mut self, organization: OrganizationId, weight: u32) {
         self.available -= weight;
         self.grants += 1;
-        let queue = self.queues.entry(organization).or_default();
+        let last_grant = self.grants;
+        let queue = self.queues.entry(organization).or_insert_with(|| Queue::new(last_grant));
         queue.held += weight;
-        queue.last_grant = self.grants;
+        queue.last_grant = last_grant;
     }
 
     /// Returns true if an organization that holds `held` permits may hold `weight` more. One request is always possible.

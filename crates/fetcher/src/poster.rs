@@ -12,11 +12,15 @@ use crate::options::FetcherOptions;
 use crate::resolver::{Resolver, SystemResolver};
 use crate::targets::{Target, TargetPolicy};
 
+/// Time in which the body of a response must arrive for its connection to be used again.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Client for POST requests to untrusted addresses, with the fetcher's connection policy. Redirects are not followed.
 ///
 /// Of the options, those of the connection apply; robots.txt, politeness and limits on pages do not.
 pub struct Poster {
     client: Client,
+    /// Timeout from the lookup of the host to the head of the response.
     timeout: Duration,
 }
 
@@ -77,14 +81,13 @@ impl Poster {
             let malformed = |_| FetchError::Protocol { reason: "cannot be requested: a header is malformed" };
             all.insert(HeaderName::from_static(name), HeaderValue::from_str(value).map_err(malformed)?);
         }
-        let exchange = async {
-            let response = self.client.post(&target, all, body).await?;
-            let retry_after = requested_delay(response.headers());
-            let reply = PostReply { status: response.status().as_u16(), retry_after };
-            body::drain(response).await;
-            Ok(reply)
-        };
         let timed_out = |_| Err(FetchError::Timeout { stage: TimeoutStage::Total });
-        tokio::time::timeout(self.timeout, exchange).await.unwrap_or_else(timed_out)
+        let sent = tokio::time::timeout(self.timeout, self.client.post(&target, all, body)).await;
+        let response = sent.unwrap_or_else(timed_out)?;
+        let retry_after = requested_delay(response.headers());
+        let reply = PostReply { status: response.status().as_u16(), retry_after };
+        // The host has answered. A body that does not arrive costs no more than the connection.
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, body::drain(response)).await;
+        Ok(reply)
     }
 }

@@ -35,7 +35,7 @@ impl Browser {
         match &options.source {
             BrowserSource::Remote(url) => {
                 let devtools = remote::connect(url, max_message).await?;
-                let unreachable = |reason| StartError::Unreachable { url: url.clone(), reason };
+                let unreachable = |reason| StartError::unreachable(url, reason);
                 let product = version(&devtools).await.map_err(unreachable)?;
                 Ok(Self::new(devtools, product, None))
             }

@@ -3,6 +3,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use url::Url;
+
 /// Origin of the browser.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum BrowserSource {
@@ -78,4 +80,28 @@ pub enum StartError {
     Ended { reason: String },
     #[error("no Chromium responds at `{url}`: {reason}")]
     Unreachable { url: String, reason: String },
+}
+
+impl StartError {
+    pub(crate) fn invalid_url(address: &str) -> Self {
+        Self::InvalidUrl { url: without_secrets(address) }
+    }
+
+    pub(crate) fn unreachable(address: &str, reason: String) -> Self {
+        Self::Unreachable { url: without_secrets(address), reason }
+    }
+}
+
+/// Returns the address without credentials and query. Hosted browsers expect their token there.
+fn without_secrets(address: &str) -> String {
+    let address = address.split('?').next().unwrap_or_default();
+    match Url::parse(address) {
+        Ok(mut url) if url.password().is_some() || !url.username().is_empty() => {
+            // Fails only for URLs without a host, which have neither.
+            let _ = url.set_password(None);
+            let _ = url.set_username("");
+            url.to_string()
+        }
+        Ok(_) | Err(_) => address.to_owned(),
+    }
 }

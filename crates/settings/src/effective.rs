@@ -7,8 +7,8 @@ use figment::value::{Dict, Value};
 use crate::keys::{display_value, join};
 use crate::secret::{is_secret, without_credentials};
 
-/// Keys of a foreign endpoint, which may expect its API key in the query or in the body.
-const MAY_CONTAIN_A_SECRET: [&str; 2] = ["web.http.url", "web.http.body"];
+/// Keys of foreign endpoints, which may expect their API key or token in the query or in the body.
+const MAY_CONTAIN_A_SECRET: [&str; 3] = ["web.http.url", "web.http.body", "fetch.chromium_url"];
 
 pub(crate) fn to_toml(keys: &Dict) -> String {
     let mut text = String::new();

@@ -36,7 +36,8 @@ fn check_url(text: &str) -> Check {
     }
     let reason =
         "must be a DevTools address such as `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/devtools/browser/ID`";
-    Err(SettingsError::invalid("fetch.chromium_url", text, reason))
+    // Not quoted: the query may contain a token.
+    Err(SettingsError::refused("fetch.chromium_url", reason))
 }
 
 /// Checks that a browser elsewhere can know the address of the proxy.

@@ -6,6 +6,10 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+/// First and last time with an RFC 3339 form: the beginning of the year 0 and the end of the year 9999.
+const FIRST: Timestamp = Timestamp::from_millis(-62_167_219_200_000);
+const LAST: Timestamp = Timestamp::from_millis(253_402_300_799_999);
+
 /// Returns the event of a run that completed or failed. Its data are the fields of `GET /v1/files/index/{sync_id}`.
 pub fn run_ended(run: &IndexRun) -> NewWebhookEvent {
     let event_type = if run.error.is_none() { WebhookEvent::RunCompleted } else { WebhookEvent::RunFailed };
@@ -59,16 +63,19 @@ fn body(event_type: WebhookEvent, at: Timestamp, data: Value) -> String {
     json!({"type": event_type.as_str(), "timestamp": rfc3339(at), "data": data}).to_string()
 }
 
+/// Formats a time. Times without an RFC 3339 form become the nearest one that has, as in answers of the API.
 fn rfc3339(at: Timestamp) -> String {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(at.as_millis()) * 1_000_000)
+    let milliseconds = at.clamp(FIRST, LAST).as_millis();
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(milliseconds) * 1_000_000)
         .ok()
         .and_then(|at| at.format(&Rfc3339).ok())
-        .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_owned())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{RunMode, RunState};
+    use docstore::Details;
+    use model::{ResearchStatus, RunMode, RunState};
     use uuid::Uuid;
 
     use super::*;
@@ -88,5 +95,41 @@ mod tests {
         assert!(body["data"].get("started_at").is_none());
         let completed = run_ended(&IndexRun { state: RunState::Completed, ..queued });
         assert_eq!(completed.event_type, WebhookEvent::RunCompleted);
+    }
+
+    #[test]
+    fn times_without_a_form_become_the_nearest_with_one() {
+        let run = ResearchRun {
+            research_id: Uuid::from_u128(7).into(),
+            organization_id: Uuid::nil().into(),
+            session_id: Uuid::nil().into(),
+            identity: String::new(),
+            query: String::new(),
+            request: "{}".to_owned(),
+            progress: Details::default(),
+            status: ResearchStatus::Completed,
+            stop_reason: None,
+            error: None,
+            metadata: Details::default(),
+            webhook_url: None,
+            webhook_secret: None,
+            webhook_events: None,
+            searches: 0,
+            documents: 0,
+            tokens: 0,
+            last_sequence: 0,
+            attempts: 0,
+            lease_owner: None,
+            lease_expires_at: None,
+            created_at: Timestamp::MIN,
+            started_at: Some(LAST),
+            completed_at: None,
+            expires_at: Timestamp::MAX,
+        };
+        let event = research_ended(&run, WebhookEvent::ResearchCompleted);
+        let body: Value = serde_json::from_str(&event.payload).expect("JSON");
+        assert_eq!(body["data"]["created_at"], "0000-01-01T00:00:00Z");
+        assert_eq!(body["data"]["started_at"], "9999-12-31T23:59:59.999Z");
+        assert_eq!(body["data"]["expires_at"], "9999-12-31T23:59:59.999Z");
     }
 }

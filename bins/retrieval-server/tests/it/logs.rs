@@ -1,13 +1,18 @@
 //! Log: who writes it, and what does not belong in it.
 
-use std::fs;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
-use crate::support::{Database, Server, lines, until};
+use crate::support::{Database, Server, command, lines, signal_group, until};
 
 #[test]
 fn malformed_requests_are_no_errors_of_the_server() {
@@ -147,15 +152,52 @@ fn unencrypted_keys_of_an_issuer_are_a_warning() {
     assert!(!warned(&encrypted), "{}", encrypted.log());
 }
 
+/// Returns the sides of a pseudo-terminal: that of the reader, and that of the program.
+fn terminal() -> (File, OwnedFd) {
+    let reader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&reader).unwrap();
+    unlockpt(&reader).unwrap();
+    let name = ptsname(&reader, Vec::new()).unwrap();
+    let screen = open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    (File::from(reader), screen)
+}
+
+#[test]
+fn log_on_a_terminal_has_colours() {
+    let server = Server::prepare(Database::sqlite(), "");
+    let (mut reader, screen) = terminal();
+    let mut serve = command();
+    serve.args(["serve", "--config"]).arg(server.settings_file()).env_remove("NO_COLOR");
+    let mut child = serve.stdout(Stdio::null()).stderr(Stdio::from(screen)).spawn().unwrap();
+    // Closes this process's copy of the screen, so that reading ends with the program.
+    drop(serve);
+    let reading = std::thread::spawn(move || {
+        let mut shown = Vec::new();
+        // Fails when the other side is closed, after everything has been read.
+        let _ = reader.read_to_end(&mut shown);
+        shown
+    });
+    // Written late in the start, after several log lines.
+    let key_file = server.data_folder().join("first-key");
+    until("the server starts or ends", Duration::from_secs(30), || {
+        (key_file.exists() || child.try_wait().unwrap().is_some()).then_some(())
+    });
+    signal_group(&child, Signal::KILL);
+    child.wait().unwrap();
+    let shown = reading.join().unwrap();
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(key_file.exists() && shown.contains("\x1b[") && !shown.contains("crate feature"), "{shown}");
+}
+
 /// The disk of the log may be full.
 #[cfg(target_os = "linux")]
 #[test]
 fn log_that_cannot_be_written_does_not_end_the_server() {
     let server = Server::prepare(Database::sqlite(), "");
-    let mut command = crate::support::command();
-    command.args(["serve", "--config"]).arg(server.settings_file());
-    command.stderr(fs::File::options().write(true).open("/dev/full").unwrap());
-    let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut serve = command();
+    serve.args(["serve", "--config"]).arg(server.settings_file());
+    serve.stderr(File::options().write(true).open("/dev/full").unwrap());
+    let mut child = serve.stdout(Stdio::null()).spawn().unwrap();
     // Written late in the start, after several log lines.
     let key_file = server.data_folder().join("first-key");
     until("the server starts", Duration::from_secs(30), || key_file.exists().then_some(()));

@@ -76,6 +76,53 @@ async fn organizations_share_equally_whatever_they_queue() {
     assert!(granted.iter().all(|count| (28..=32).contains(count)), "{granted:?}");
 }
 
+/// Ends `ends` requests, and queues another one of the same organization after each. Returns the grants by organization.
+fn repeat(requests: &mut Requests, semaphore: &FairSemaphore, ends: usize) -> [usize; 3] {
+    let mut granted = [0; 3];
+    for _ in 0..ends {
+        let ended = requests.granted.lock().unwrap()[0].0;
+        for organization in requests.end_oldest() {
+            granted[organization.0.as_u128() as usize - 1] += 1;
+        }
+        requests.queue(semaphore, ended, 1, 1);
+    }
+    granted
+}
+
+/// An organization without requests is forgotten between its end and its next request.
+#[tokio::test]
+async fn organizations_with_one_request_at_a_time_take_turns() {
+    let semaphore = semaphore(1);
+    let mut requests = Requests::default();
+    for number in 1..=3 {
+        requests.queue(&semaphore, organization(number), 1, 1);
+    }
+    let granted = repeat(&mut requests, &semaphore, 30);
+    assert!(granted.iter().all(|count| (9..=11).contains(count)), "{granted:?}");
+}
+
+#[tokio::test]
+async fn organizations_with_and_without_a_queue_take_turns() {
+    let semaphore = semaphore(1);
+    let mut requests = Requests::default();
+    for (number, count) in [(1, 1), (2, 20), (3, 1)] {
+        requests.queue(&semaphore, organization(number), 1, count);
+    }
+    let granted = repeat(&mut requests, &semaphore, 30);
+    assert!(granted.iter().all(|count| (9..=11).contains(count)), "{granted:?}");
+}
+
+#[tokio::test]
+async fn among_organizations_without_a_grant_the_first_to_arrive_is_next() {
+    let semaphore = semaphore(1);
+    let mut requests = Requests::default();
+    for number in [1, 3, 2] {
+        requests.queue(&semaphore, organization(number), 1, 1);
+    }
+    assert_eq!(requests.end_oldest(), [organization(3)]);
+    assert_eq!(requests.end_oldest(), [organization(2)]);
+}
+
 #[tokio::test]
 async fn organization_that_holds_less_is_served_first() {
     let (semaphore, holder, newcomer) = (semaphore(4), organization(1), organization(2));

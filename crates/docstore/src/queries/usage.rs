@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
@@ -220,7 +221,7 @@ pub async fn prune_usage_events(connection: &mut Conn, before: Timestamp, limit:
         .first(connection)
         .await
         .optional()?;
-    let end = newest.unwrap_or(before);
+    let end = end_of_batch(newest, before);
     Ok(diesel::delete(usage_events::table.filter(usage_events::created_at.lt(Bind(end)))).execute(connection).await?)
 }
 
@@ -234,11 +235,16 @@ pub async fn prune_usage_minutes(connection: &mut Conn, before: Timestamp, limit
         .first(connection)
         .await
         .optional()?;
-    // A minute with more rows than the limit is deleted as a whole.
-    let end = newest.map_or(before, |newest| Timestamp::from_millis(newest.as_millis() + 1));
+    let end = end_of_batch(newest, before);
     let expired =
         usage_rollups::table.filter(usage_rollups::period.eq(MINUTE)).filter(usage_rollups::start.lt(Bind(end)));
-    Ok(diesel::delete(expired.filter(usage_rollups::start.lt(Bind(before)))).execute(connection).await?)
+    Ok(diesel::delete(expired).execute(connection).await?)
+}
+
+/// Returns the end of a batch of expired rows: right after `newest`, the time of the row beyond the limit, which is before `before`.
+/// Rows of one time are deleted together, so that a batch is never smaller than the limit while there are more.
+fn end_of_batch(newest: Option<Timestamp>, before: Timestamp) -> Timestamp {
+    newest.map_or(before, |newest| newest + Duration::from_millis(1))
 }
 
 /// Deletes at most `limit` rollups of an organization, in the order of their keys. Returns their number.

@@ -17,6 +17,7 @@ on_both_backends!(
     spending_is_rolled_up_with_ledger_entry,
     usage_is_isolated_by_organization,
     pruning_keeps_rollups_of_hours,
+    pruned_events_of_one_time_make_no_batch_small,
 );
 
 /// Start of an hour and of a day.
@@ -222,8 +223,8 @@ async fn pruning_keeps_rollups_of_hours(db: Database) {
     let events = (0..10).map(|minute| event(ours, "key:1", 200, 1, MIDNIGHT + minute * 60_000)).collect();
     db.record_usage(events, true).await.unwrap();
     let before = time(MIDNIGHT + 8 * 60_000);
-    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 5);
-    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 3);
+    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 6);
+    assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 2);
     assert_eq!(db.prune_usage_events(before, 5).await.unwrap(), 0);
     assert_eq!(db.count("usage_events").await, 2);
     assert_eq!(rollups(&db, ours, HOUR).await[0].requests, 10);
@@ -231,4 +232,14 @@ async fn pruning_keeps_rollups_of_hours(db: Database) {
     assert_eq!(db.prune_usage_minutes(before, 5).await.unwrap(), 2);
     assert_eq!(db.prune_usage_minutes(before, 5).await.unwrap(), 0);
     assert_eq!((rollups(&db, ours, MINUTE).await.len(), rollups(&db, ours, HOUR).await[0].requests), (2, 10));
+}
+
+/// A sweep ends with the first batch below the limit.
+async fn pruned_events_of_one_time_make_no_batch_small(db: Database) {
+    let ours = new_organization(&db).await;
+    let events = [1, 2, 2, 3].map(|at| event(ours, "key:1", 200, 1, MIDNIGHT + at)).to_vec();
+    db.record_usage(events, true).await.unwrap();
+    assert_eq!(db.prune_usage_events(time(MIDNIGHT + 3), 2).await.unwrap(), 3);
+    assert_eq!(db.prune_usage_events(time(MIDNIGHT + 3), 2).await.unwrap(), 0);
+    assert_eq!(db.count("usage_events").await, 1);
 }

@@ -88,6 +88,16 @@ async fn endless_bodies_are_not_read() {
 }
 
 #[tokio::test]
+async fn body_that_does_not_arrive_fails_no_request() {
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n".to_vec();
+    let site = Site::start(move |_, _| vec![Piece::Bytes(head.clone()), Piece::Pause(Duration::from_secs(60))]).await;
+    let mut options = options();
+    options.time_limits.total = Duration::from_millis(500);
+    let outcome = Poster::new(&options).unwrap().post_json(&site.url("/"), &[], Vec::new()).await;
+    assert_eq!(outcome, Ok(PostReply { status: 200, retry_after: None }));
+}
+
+#[tokio::test]
 async fn silent_target_times_out() {
     let site = Site::start(|_, _| vec![Piece::Pause(Duration::from_secs(60))]).await;
     let mut options = options();

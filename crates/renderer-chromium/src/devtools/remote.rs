@@ -26,8 +26,8 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// `InvalidUrl`, `Unreachable`.
 pub async fn connect(address: &str, max_message: usize) -> Result<Devtools, StartError> {
     let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "ws") && url.has_host());
-    let Some(url) = url else { return Err(StartError::InvalidUrl { url: address.to_owned() }) };
-    let unreachable = |reason: String| StartError::Unreachable { url: address.to_owned(), reason };
+    let Some(url) = url else { return Err(StartError::invalid_url(address)) };
+    let unreachable = |reason: String| StartError::unreachable(address, reason);
     match tokio::time::timeout(TIMEOUT, open(&url, max_message)).await {
         Ok(connected) => connected.map_err(unreachable),
         Err(_) => Err(unreachable(format!("no answer within {TIMEOUT:?}"))),

@@ -82,3 +82,18 @@ async fn unreachable_browser_is_reported() {
     let error = chromium(remote("ftp://example.com")).await.check().await.unwrap_err();
     assert!(matches!(error, StartError::InvalidUrl { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn errors_contain_no_token_of_the_address() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for url in [
+        format!("http://{closed}/?token=hunter2"),
+        format!("ws://{closed}/?token=hunter2"),
+        format!("ws://user:hunter2@{closed}/"),
+        "wss://browser.test/?token=hunter2".to_owned(),
+    ] {
+        let options = ChromiumOptions::new(BrowserSource::Remote(url), "testbot/1.0");
+        let error = chromium(options).await.check().await.unwrap_err().to_string();
+        assert!(error.contains("://") && !error.contains("hunter2"), "{error}");
+    }
+}

@@ -225,7 +225,7 @@ fn invalid_values_are_reported_with_their_key() {
         ),
         (
             "[fetch]\nrender = \"chromium\"\nchromium_url = \"https://127.0.0.1:9222\"",
-            "`fetch.chromium_url` = `https://127.0.0.1:9222`: must be a DevTools address such as `http://127.0.0.1:9222` or \
+            "`fetch.chromium_url`: must be a DevTools address such as `http://127.0.0.1:9222` or \
              `ws://127.0.0.1:9222/devtools/browser/ID`",
         ),
         (

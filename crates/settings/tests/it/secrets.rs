@@ -1,6 +1,8 @@
 //! Secrets: their files, and errors without them.
 
-use crate::{load, load_error};
+use settings::Settings;
+
+use crate::{environment, load, load_error};
 
 #[test]
 fn secrets_are_read_from_files_and_hidden() {
@@ -79,4 +81,20 @@ fn errors_of_syntax_have_the_position_but_not_the_line() {
 fn errors_quote_addresses_without_their_credentials() {
     let message = load_error("[storage]\nendpoint = \"ftp://u:hunter2@h/\"", &[]);
     assert!(message.starts_with("`storage.endpoint` = `ftp://h/`: must be an http or https URL"), "{message}");
+}
+
+#[test]
+fn token_of_a_browser_is_in_no_copy_and_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let section = |url: &str| format!("[fetch]\nrender = \"chromium\"\nchromium_url = \"{url}\"\n");
+    std::fs::write(&path, section("ws://browser:3000/?token=hunter2")).unwrap();
+    let effective = Settings::effective_toml(Some(&path), environment(&[])).unwrap();
+    assert!(effective.contains("# chromium_url: may contain a secret"), "{effective}");
+    assert!(!effective.contains("hunter2"), "{effective}");
+    for url in ["wss://browser/?token=hunter2", "http://browser:3000/?token=hunter2", "browser?token=hunter2"] {
+        let message = load_error(&section(url), &[]);
+        assert!(message.starts_with("`fetch.chromium_url`: must be "), "{message}");
+        assert!(!message.contains("hunter2"), "{message}");
+    }
 }

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::time::Duration;
 
 use model::Clock;
@@ -148,4 +149,21 @@ async fn endless_and_silent_targets_are_left() {
     world.end_run(second).await;
     received(&endless, 2).await;
     assert_eq!(world.webhook_once(second, |_| true).await.failing_since, None, "the body does not matter");
+}
+
+/// Four deliveries of an organization are in progress at most, so the fifth one follows the end of another.
+#[tokio::test]
+async fn delivery_succeeds_without_the_body_of_the_response() {
+    let world = World::with_networks(&["127.0.0.0/8"], Duration::from_millis(500)).await;
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n".to_vec();
+    let endpoint = Endpoint::start(move |_, _| Reply::Trickle(head.clone()));
+    let organization_id = world.organization().await;
+    world.webhook(organization_id, endpoint.url("/")).await;
+    for _ in 0..5 {
+        world.end_run(organization_id).await;
+    }
+    let requests = received(&endpoint, 5).await;
+    assert_eq!(world.webhook_once(organization_id, |_| true).await.failing_since, None);
+    let ids: HashSet<&str> = requests.iter().map(|request| request.header("webhook-id")).collect();
+    assert_eq!(ids.len(), 5, "each once");
 }

@@ -35,6 +35,8 @@ use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
 const GRACE: Duration = Duration::from_secs(10);
+/// Time for the last documents of workers, and for usage that is not written yet.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// Validity of a presigned upload URL.
 const PRESIGN_LIFETIME: Duration = Duration::from_secs(15 * 60);
@@ -173,9 +175,11 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     }
     stop.cancel();
     let _ = tokio::time::timeout(GRACE, futures_util::future::join_all(tasks)).await;
-    extractor.shutdown().await;
-    browser.shutdown().await;
-    app.close().await;
+    // A database that no longer answers, or a document that takes minutes, must not hold up the stop.
+    let close = async { tokio::join!(extractor.shutdown(), browser.shutdown(), app.close()) };
+    if tokio::time::timeout(CLOSING, close).await.is_err() {
+        tracing::warn!("stopped before the last documents and usage events were written");
+    }
     drop(temp_folder);
     // Last, since everything before it is part of traces.
     if let Some(traces) = traces {

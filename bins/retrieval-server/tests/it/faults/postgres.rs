@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::research::world::{Outside, Tenant, question, word};
 use crate::support::postgres::{Postgres, url};
-use crate::support::{Client, Database, Proxy, Server, put, until};
+use crate::support::{Client, Database, Line, Proxy, Server, put, until};
 
 const FILES: usize = 40;
 /// Time without a database that accepts writes.
@@ -66,6 +66,22 @@ fn read_only_postgres_loses_nothing() {
         // `ALTER SYSTEM` is no transaction that the setting concerns.
         set("off");
     });
+}
+
+/// The usage of the last requests cannot be written.
+#[test]
+fn server_stops_in_time_when_postgres_no_longer_answers() {
+    let Some(postgres) = Postgres::start() else { return };
+    let proxy = Proxy::start(&postgres.program.address());
+    let mut server = Server::prepare(Database::Shared(url(&proxy.address)), "");
+    server.command(&["migrate"]).object();
+    server.resume();
+    let client = server.tenant("acme");
+    for _ in 0..5 {
+        client.get("/v1/files").ok();
+    }
+    proxy.set(Line::Silent);
+    assert!(server.stop().success());
 }
 
 /// Requests that were acknowledged, and those with an unknown outcome.

@@ -16,8 +16,8 @@ use super::{Client, Database, until};
 
 /// Deadline of a start: longer than one takes on a loaded machine.
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// Deadline of a stop, which drains running requests.
-const STOP_DEADLINE: Duration = Duration::from_secs(15);
+/// Deadline of a stop, which drains running requests, and waits some time for a database that does not answer.
+const STOP_DEADLINE: Duration = Duration::from_secs(25);
 /// Characters of the log printed by a failed test.
 const LOG_TAIL: usize = 4_000;
 
