@@ -1,6 +1,6 @@
 //! Test results, parsed from the runner's output and repeated at the end.
 
-/// How nextest marks tests that failed or passed only on retry. The last attempt of a retried test has a short mark.
+/// Marks of nextest for tests that failed or passed only on retry. The last attempt of a retried test has a short mark.
 const FAILURES: [&str; 12] =
     ["FAIL", "FLAKY", "FLKY", "TIMEOUT", "TMT", "SIG", "ABORT", "LEAK-FAIL", "LKFAIL", "FL+LK", "XFAIL", "EXEC"];
 

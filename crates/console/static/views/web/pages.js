@@ -53,7 +53,7 @@ export function Pages({ params, me }) {
       </p>`}
     </section>
     ${asked && html`<${Confirm} title="Remove from the index?" action="Remove" close=${() => setAsked(null)} confirm=${() => remove(asked.target)}>
-      <p class="address">${asked.what}</p><p>Searches do not find them any more, and crawls that exist do not add them again.</p>
+      <p class="address">${asked.what}</p><p>Searches do not find them any more, and crawls that know their URLs do not add them again.</p>
     <//>`}`;
 }
 
