@@ -22,9 +22,9 @@ pub struct DocumentRequest {
     #[validate(custom(function = "validation::uuid_text"))]
     pub doc_id: Option<String>,
     /// Address. Lookup removes tracking parameters and fragment and lowercases the host. Unknown pages are fetched.
-    // Without a format: `uri` would refuse addresses with letters outside ASCII, which are accepted.
+    // Not `uri`: addresses may have letters outside ASCII.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "iri"))]
     pub canonical_url: Option<String>,
     /// Sections to return. Default: all. `["metadata"]` fetches nothing.
     #[serde(default, deserialize_with = "optional_words", skip_serializing_if = "Option::is_none")]

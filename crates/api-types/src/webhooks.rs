@@ -14,6 +14,7 @@ pub struct WebhookCreateRequest {
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
     /// Address that receives the events by `POST`: http or https, on the public internet.
+    #[schemars(extend("format" = "iri"))]
     #[validate(length(min = 1, max = 2048))]
     pub url: String,
     /// Types of the events to receive, at least one.

@@ -186,6 +186,7 @@ pub enum ResearchOnExceed {
 #[serde(deny_unknown_fields)]
 pub struct ResearchWebhookRequest {
     /// Address that receives the event by `POST`: http or https, on the public internet.
+    #[schemars(extend("format" = "iri"))]
     #[validate(length(min = 1, max = 2048))]
     pub url: String,
     /// Types of the events to receive, at least one. Default: all.
