@@ -2,23 +2,11 @@
 
 use std::time::Duration;
 
-use engine::{Change, DocumentVectors, EngineErrorKind, FirstStageRequest, IndexDocument, SearchEngine, VectorKind};
-use model::{Collection, DocId, Generation, IndexName};
-use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
+use engine::{EngineErrorKind, FirstStageRequest, SearchEngine, conformance};
+use model::{Generation, IndexName};
 use uuid::Uuid;
 
 use crate::support::{Server, put, request};
-
-const MODEL: VectorKind = VectorKind { space: VectorSpace(7), dimensions: 4 };
-
-/// Returns a web page with a passage in this space.
-fn embedded(number: u128, kind: VectorKind) -> Change {
-    let codes: Vec<i8> = (1_i8..).take(kind.dimensions).collect();
-    let passages = vec![QuantizedVector::from_codes(codes.into()).expect("a vector")];
-    let vectors = Some(DocumentVectors { space: kind.space, passages });
-    let document = IndexDocument { vectors, ..IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web) };
-    Change::Put(Box::new(document))
-}
 
 #[tokio::test]
 async fn missing_indexes_need_rebuild_and_reject_changes() {
@@ -55,44 +43,24 @@ async fn lost_indexes_are_detected() {
     assert_eq!(rejected.kind, EngineErrorKind::Corrupt);
 }
 
+/// Deletes the vectors of a kind.
+async fn delete_vectors(server: &Server, kind: &str) {
+    server.delete_indexes_with(kind).await;
+    // The server executes its tasks in order.
+    server.set_generation(IndexName::Web, Generation(Uuid::new_v4())).await.expect("a generation");
+}
+
 #[tokio::test]
 async fn lost_vectors_are_detected() {
     let Some(server) = Server::with_indexes().await else { return };
-    server.apply(IndexName::Web, vec![embedded(1, MODEL)]).await.expect("changes");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    server.delete_indexes_with(&MODEL.name()).await;
-    // The server executes its tasks in order.
-    server.set_generation(IndexName::Web, Generation(Uuid::new_v4())).await.expect("a generation");
-    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), [IndexName::Web]);
-    // It would have the vectors of one document only.
-    let rejected = server.apply(IndexName::Web, vec![embedded(2, MODEL)]).await.expect_err("no vectors");
-    assert_eq!(rejected.kind, EngineErrorKind::Corrupt);
-    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), [IndexName::Web]);
-
-    server.mark_rebuilt(&[IndexName::Web]).await.expect("the documents are queued");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    server.clear(IndexName::Web).await.expect("cleared");
-    server.apply(IndexName::Web, vec![embedded(1, MODEL), embedded(2, MODEL)]).await.expect("changes");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    server.clear(IndexName::Web).await.expect("cleared");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
+    conformance::lost_vectors_are_detected(&*server, async |kind| delete_vectors(&server, kind).await).await;
 }
 
 #[tokio::test]
 async fn vectors_of_an_earlier_model_may_be_deleted() {
     let Some(server) = Server::with_indexes().await else { return };
-    let next = VectorKind { space: VectorSpace(8), ..MODEL };
-    server.apply(IndexName::Web, vec![embedded(1, MODEL)]).await.expect("changes");
-    server.apply(IndexName::Web, vec![embedded(2, next)]).await.expect("changes");
-    server.delete_indexes_with(&MODEL.name()).await;
-    // The server executes its tasks in order.
-    server.set_generation(IndexName::Web, Generation(Uuid::new_v4())).await.expect("a generation");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    // Back to the first model.
-    server.apply(IndexName::Web, vec![embedded(3, MODEL)]).await.expect("changes");
-    server.delete_indexes_with(&next.name()).await;
-    server.set_generation(IndexName::Web, Generation(Uuid::new_v4())).await.expect("a generation");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
+    conformance::vectors_of_an_earlier_model_may_be_deleted(&*server, async |kind| delete_vectors(&server, kind).await)
+        .await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use engine::{
     Change, DocumentVectors, EngineErrorKind, FirstStageRequest, IndexDocument, SearchEngine, SemanticRequest,
-    VectorKind,
+    conformance,
 };
 use model::{Collection, DocId, IndexName};
 use qdrant_client::qdrant::DeleteFieldIndexCollectionBuilder;
@@ -10,17 +10,6 @@ use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use uuid::Uuid;
 
 use crate::support::{Server, put, request};
-
-const MODEL: VectorKind = VectorKind { space: VectorSpace(7), dimensions: 4 };
-
-/// Returns a web page with a passage in this space.
-fn embedded(number: u128, kind: VectorKind) -> Change {
-    let codes: Vec<i8> = (1_i8..).take(kind.dimensions).collect();
-    let passages = vec![QuantizedVector::from_codes(codes.into()).expect("a vector")];
-    let vectors = Some(DocumentVectors { space: kind.space, passages });
-    let document = IndexDocument { vectors, ..IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web) };
-    Change::Put(Box::new(document))
-}
 
 #[tokio::test]
 async fn missing_indexes_need_rebuild_and_reject_changes() {
@@ -69,36 +58,16 @@ async fn lost_indexes_are_detected() {
 #[tokio::test]
 async fn lost_vectors_are_detected() {
     let Some(server) = Server::with_indexes().await else { return };
-    server.apply(IndexName::Web, vec![embedded(1, MODEL)]).await.expect("changes");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    server.delete_collections_with(&MODEL.name()).await;
-    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), [IndexName::Web]);
-    // It would have the vectors of one document only.
-    let rejected = server.apply(IndexName::Web, vec![embedded(2, MODEL)]).await.expect_err("no vectors");
-    assert_eq!(rejected.kind, EngineErrorKind::Corrupt);
-    assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), [IndexName::Web]);
-
-    server.mark_rebuilt(&[IndexName::Web]).await.expect("the documents are queued");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    server.clear(IndexName::Web).await.expect("cleared");
-    server.apply(IndexName::Web, vec![embedded(1, MODEL), embedded(2, MODEL)]).await.expect("changes");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    server.clear(IndexName::Web).await.expect("cleared");
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
+    conformance::lost_vectors_are_detected(&*server, async |kind| server.delete_collections_with(kind).await).await;
 }
 
 #[tokio::test]
 async fn vectors_of_an_earlier_model_may_be_deleted() {
     let Some(server) = Server::with_indexes().await else { return };
-    let next = VectorKind { space: VectorSpace(8), ..MODEL };
-    server.apply(IndexName::Web, vec![embedded(1, MODEL)]).await.expect("changes");
-    server.apply(IndexName::Web, vec![embedded(2, next)]).await.expect("changes");
-    server.delete_collections_with(&MODEL.name()).await;
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
-    // Back to the first model.
-    server.apply(IndexName::Web, vec![embedded(3, MODEL)]).await.expect("changes");
-    server.delete_collections_with(&next.name()).await;
-    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
+    conformance::vectors_of_an_earlier_model_may_be_deleted(&*server, async |kind| {
+        server.delete_collections_with(kind).await
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 mod changes;
 mod filters;
 mod hostile;
+mod lost_vectors;
 mod phrases;
 mod ranking;
 mod scopes;
@@ -16,6 +17,7 @@ mod semantic;
 pub use changes::*;
 pub use filters::*;
 pub use hostile::*;
+pub use lost_vectors::*;
 pub use phrases::*;
 pub use ranking::*;
 pub use scopes::*;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use office_oxide::ir::{Element, HeaderFooter, InlineContent, List, Note, Section, TextSpan};
 
 use super::escapes::is_block_mark;
-use super::{append, render};
+use super::{append, margins, render};
 
 /// Noncharacters of Unicode around the number of a note while the library writes the markdown, which escapes brackets.
 const OPEN: char = '\u{fdd0}';
@@ -19,14 +19,7 @@ pub(super) fn write(mut sections: Vec<Section>) -> String {
     let mut markdown = String::new();
     for mut section in sections {
         section.title = None;
-        for part in [
-            &mut section.header,
-            &mut section.footer,
-            &mut section.first_page_header,
-            &mut section.first_page_footer,
-            &mut section.even_page_header,
-            &mut section.even_page_footer,
-        ] {
+        for part in margins(&mut section) {
             if part.as_ref().is_some_and(|part| seen.contains(part)) {
                 *part = None;
             }

@@ -2,6 +2,7 @@
 
 use office_oxide::ir::{Element, InlineContent, List, Section, TextSpan};
 
+use super::margins;
 use crate::blocks::one_line;
 use crate::charset::normalize_lines;
 
@@ -12,15 +13,7 @@ pub(super) const EXCLAMATION: char = '\u{fdd3}';
 
 /// Marks the text of a section.
 pub(super) fn mark(section: &mut Section) {
-    let parts = [
-        &mut section.header,
-        &mut section.footer,
-        &mut section.first_page_header,
-        &mut section.first_page_footer,
-        &mut section.even_page_header,
-        &mut section.even_page_footer,
-    ];
-    for part in parts.into_iter().flatten() {
+    for part in margins(section).into_iter().flatten() {
         mark_elements(&mut part.content);
     }
     if let Some(notes) = &mut section.speaker_notes {

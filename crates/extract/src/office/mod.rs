@@ -13,7 +13,7 @@ mod xlsx;
 
 use std::io::Cursor;
 
-use office_oxide::ir::{Element, Metadata, Section};
+use office_oxide::ir::{Element, HeaderFooter, Metadata, Section};
 use office_oxide::options::{OnIncomplete, ParseOptions};
 use office_oxide::{Document, DocumentFormat, DocumentIR, OfficeError};
 
@@ -163,6 +163,18 @@ fn plain_text(element: &Element) -> String {
 fn render(mut section: Section) -> String {
     marks::mark(&mut section);
     tidied(&document_of(section).to_markdown())
+}
+
+/// Returns the headers and footers of a section.
+fn margins(section: &mut Section) -> [&mut Option<HeaderFooter>; 6] {
+    [
+        &mut section.header,
+        &mut section.footer,
+        &mut section.first_page_header,
+        &mut section.first_page_footer,
+        &mut section.even_page_header,
+        &mut section.even_page_footer,
+    ]
 }
 
 /// Returns a document of one section, which the library can write.

@@ -36,8 +36,8 @@ impl Tail {
     /// Fits a normal distribution to two places of a list of cosines, nearest first. `documents` is the number of documents that the
     /// list has the nearest of. Copies of one text have one cosine and count once: many of them are no end of a tail. `None` if the list
     /// is too short.
-    pub fn of(cosines: &[f32], documents: u64) -> Option<Self> {
-        let (listed, mut cosines) = (cosines.len(), cosines.to_vec());
+    pub fn of(mut cosines: Vec<f32>, documents: u64) -> Option<Self> {
+        let listed = cosines.len();
         cosines.dedup();
         if cosines.len() < LEAST {
             return None;
@@ -111,7 +111,7 @@ mod tests {
     fn only_cosines_beyond_the_tail_stand_out() {
         for (listed, documents) in [(50, 50), (100, 101), (100, 1_400), (100, 100_000_000)] {
             let cosines = unrelated(listed, documents);
-            let tail = Tail::of(&cosines, documents).expect("a tail");
+            let tail = Tail::of(cosines.clone(), documents).expect("a tail");
             assert!((tail.deviation - 0.05).abs() < 1e-3 && (tail.mean - 0.2).abs() < 5e-3, "{tail:?}");
             let nearest = cosines[0];
             let excess = [-0.1, 0.0, 0.045, 0.0875, 0.13, 0.5].map(|more| tail.excess(nearest + more, 1.0));
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn long_documents_are_near_by_chance() {
-        let tail = Tail::of(&unrelated(100, 1_000), 1_000).expect("a tail");
+        let tail = Tail::of(unrelated(100, 1_000), 1_000).expect("a tail");
         let nearest_of = |passages: usize| (0.2 + 0.05 * expected(0, 1_000.0 * passages as f64)) as f32;
         for passages in [1, 100, 10_000] {
             let nearest = nearest_of(passages);
@@ -141,7 +141,7 @@ mod tests {
         let mut cosines = unrelated(100, 1_400);
         cosines.splice(0..0, [0.8; 40]);
         cosines.truncate(100);
-        let tail = Tail::of(&cosines, 1_400).expect("a tail");
+        let tail = Tail::of(cosines.clone(), 1_400).expect("a tail");
         assert_eq!(tail.excess(0.8, 1.0), 1.0);
         assert_eq!(tail.excess(cosines[40], 1.0), 0.0);
     }
@@ -153,7 +153,7 @@ mod tests {
             let from = cosines[0] + 0.045;
             cosines.splice(0..0, (0..related).map(|place| from - f32::from(place) * 1e-4));
             cosines.truncate(100);
-            let tail = Tail::of(&cosines, 1_400).expect("a tail");
+            let tail = Tail::of(cosines.clone(), 1_400).expect("a tail");
             [0, usize::from(related) - 1, usize::from(related)].map(|place| tail.excess(cosines[place], 1.0))
         };
         assert_eq!(excess(1), [0.0; 3]);
@@ -168,27 +168,27 @@ mod tests {
             let mut cosines = distinct.clone();
             cosines.splice(60..60, vec![distinct[60]; copies]);
             let (all, of_all) =
-                (Tail::of(&distinct, 1_000).expect("a tail"), Tail::of(&cosines, 1_000 + copies as u64));
+                (Tail::of(distinct.clone(), 1_000).expect("a tail"), Tail::of(cosines.clone(), 1_000 + copies as u64));
             assert_eq!(of_all.expect("a tail").excess(0.4, 1.0), all.excess(0.4, 1.0), "{copies}");
             // The list ends within the copies.
             cosines.truncate(100);
-            let tail = Tail::of(&cosines, 1_000);
+            let tail = Tail::of(cosines.clone(), 1_000);
             assert!(tail.as_ref().is_none_or(|tail| tail.excess(distinct[0], 1.0) == 0.0), "{copies}: {tail:?}");
         }
-        assert!(Tail::of(&[0.5; 100], 5_000).is_none());
+        assert!(Tail::of(vec![0.5; 100], 5_000).is_none());
     }
 
     #[test]
     fn short_lists_and_equal_cosines_say_little() {
-        assert!(Tail::of(&unrelated(49, 5_000), 5_000).is_none());
+        assert!(Tail::of(unrelated(49, 5_000), 5_000).is_none());
         let close: Vec<f32> = (0..100_u8).map(|place| 0.5 - f32::from(place) * 1e-6).collect();
-        let tail = Tail::of(&close, 5_000).expect("a tail");
+        let tail = Tail::of(close.clone(), 5_000).expect("a tail");
         assert_eq!(tail.excess(0.5, 1.0), 0.0);
         assert_eq!(tail.excess(0.505, 1.0), 0.0, "the error of rounded vectors");
         let spread = |from: f32, step: f32| (0..60_u8).map(|place| from - f32::from(place) * step).collect::<Vec<_>>();
         for cosines in [spread(f32::MAX, 1e36), spread(0.0, 1e-30), spread(-1.0, 0.01)] {
             for documents in [0, 60, u64::MAX] {
-                let tail = Tail::of(&cosines, documents).expect("a tail");
+                let tail = Tail::of(cosines.clone(), documents).expect("a tail");
                 assert!((0.0..=1.0).contains(&tail.excess(cosines[0], 1e9)), "{cosines:?}");
             }
         }

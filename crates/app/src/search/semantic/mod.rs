@@ -72,7 +72,7 @@ impl Nearest {
         let listed = self.hits.len();
         let cosines: Vec<f32> = self.hits.iter().map(|hit| hit.cosine).collect();
         // Of all documents of the collection even if there are filters: the more there are, the nearer is one by chance.
-        let tail = Tail::of(&cosines, if listed < self.limit { listed as u64 } else { documents });
+        let tail = Tail::of(cosines, if listed < self.limit { listed as u64 } else { documents });
         let documents = match self.is_filtered {
             _ if listed < self.limit => listed as u64,
             // Fewer than meet the filters, but more than are listed: the model is trusted less, never more.
