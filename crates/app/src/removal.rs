@@ -36,11 +36,11 @@ pub(crate) async fn remove_deleted(
                 for organization in organizations {
                     let organization_id = organization.id;
                     match remove_organization(&store, blobs.as_ref(), clock.as_ref(), organization_id).await {
-                        Ok(()) if organization.removed_at.is_none() => {
+                        Ok(true) if organization.removed_at.is_none() => {
                             tracing::info!(%organization_id, "removed the data of a deleted organization");
                             feeder.iter().for_each(|feeder| feeder.wake());
                         }
-                        Ok(()) => {}
+                        Ok(_) => {}
                         Err(error) => {
                             let error = &error as &dyn std::error::Error;
                             tracing::warn!(%organization_id, error, "removing a deleted organization failed, retrying");
@@ -53,13 +53,14 @@ pub(crate) async fn remove_deleted(
 }
 
 /// Removes objects, documents and rows of a deleted organization. Its documents are queued for removal from the index. What
-/// an interrupted call removed stays removed.
+/// an interrupted call removed stays removed. Returns false if data is left, which a request from before the deletion has stored
+/// meanwhile: call it again.
 pub async fn remove_organization(
     store: &Docstore,
     blobs: &dyn BlobStore,
     clock: &dyn Clock,
     organization_id: OrganizationId,
-) -> Result<()> {
+) -> Result<bool> {
     let prefix = objects::prefix(organization_id);
     loop {
         // From the start each time: what was listed is gone.

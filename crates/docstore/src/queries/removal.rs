@@ -92,11 +92,15 @@ pub async fn purge_workspace(
         .select(documents::doc_id)
         .load(connection)
         .await?;
-    purge_workspace_documents(connection, organization_id, doc_ids, now).await
+    // Not the number deleted: another instance may have deleted the same ones meanwhile, and more may be left.
+    let found = doc_ids.len();
+    purge_workspace_documents(connection, organization_id, doc_ids, now).await?;
+    Ok(found)
 }
 
-/// Deletes at most `limit` rows of the organization from a table, by their ids. Evaluates to the number of rows. The rows come in the
-/// order of whichever index finds them: any other order would read and sort all that are left, for each batch.
+/// Deletes at most `limit` rows of the organization from a table, by their ids. Evaluates to the number of rows found, some of which
+/// another instance may delete meanwhile. The rows come in the order of whichever index finds them: any other order would read and sort
+/// all that are left, for each batch.
 macro_rules! delete_some {
     ($connection:expr, $table:ident . $id:ident: $type:ty, $organization_id:expr, $limit:expr) => {{
         let ids: Vec<$type> = $table::table
@@ -105,10 +109,12 @@ macro_rules! delete_some {
             .select($table::$id)
             .load($connection)
             .await?;
+        let found = ids.len();
         let rows = $table::table
             .filter($table::organization_id.eq(Bind($organization_id)))
             .filter($table::$id.eq_any(bind_all(ids)));
-        diesel::delete(rows).execute($connection).await?
+        diesel::delete(rows).execute($connection).await?;
+        found
     }};
 }
 
@@ -119,7 +125,9 @@ async fn delete_usage_events(connection: &mut Conn, organization_id: Organizatio
         .select(usage_events::id)
         .load(connection)
         .await?;
-    Ok(diesel::delete(usage_events::table.filter(usage_events::id.eq_any(ids))).execute(connection).await?)
+    let found = ids.len();
+    diesel::delete(usage_events::table.filter(usage_events::id.eq_any(ids))).execute(connection).await?;
+    Ok(found)
 }
 
 /// Deletes runs once the outcomes of their files are deleted: a run can have a hundred thousand.
@@ -137,12 +145,16 @@ async fn delete_runs(connection: &mut Conn, organization_id: OrganizationId, lim
         .load(connection)
         .await?;
     if !files.is_empty() {
-        return outcomes::delete_outcomes(connection, files).await;
+        let found = files.len();
+        outcomes::delete_outcomes(connection, files).await?;
+        return Ok(found);
     }
+    let found = runs.len();
     let runs = index_runs::table
         .filter(index_runs::organization_id.eq(Bind(organization_id)))
         .filter(is_one_of!(index_runs::sync_id, runs));
-    Ok(diesel::delete(runs).execute(connection).await?)
+    diesel::delete(runs).execute(connection).await?;
+    Ok(found)
 }
 
 /// Deletes webhooks once their deliveries are deleted.
@@ -155,7 +167,7 @@ async fn delete_webhooks(connection: &mut Conn, organization_id: OrganizationId,
 }
 
 pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: OrganizationId, limit: i64) -> Result<usize> {
-    let deleted = delete_some!(connection, searches.search_id: SearchId, organization_id, limit)
+    let found = delete_some!(connection, searches.search_id: SearchId, organization_id, limit)
         + delete_some!(connection, feedback.feedback_id: FeedbackId, organization_id, limit)
         + delete_some!(connection, grants.doc_id: DocId, organization_id, limit)
         + usage::delete_rollups(connection, organization_id, limit).await?
@@ -177,24 +189,31 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
         .select(file_rows::object_key)
         .load(connection)
         .await?;
-    let deleted = deleted + read.len() + keys.len();
+    let found = found + read.len() + keys.len();
     if !read.is_empty() {
         page_reads::lock_readings(connection, &read).await?;
         page_reads::delete_page_reads(connection, organization_id, read).await?;
     }
     files::delete_files(connection, organization_id, keys, Timestamp::MAX).await?;
-    if deleted == 0 {
+    if found == 0 {
         let totals = storage_totals::table.find(Bind(organization_id));
         diesel::delete(totals).execute(connection).await?;
     }
-    Ok(deleted)
+    Ok(found)
 }
 
-pub async fn complete_removal(connection: &mut Conn, organization_id: OrganizationId, now: Timestamp) -> Result<()> {
+pub async fn complete_removal(connection: &mut Conn, organization_id: OrganizationId, now: Timestamp) -> Result<bool> {
+    let of_workspace = documents::table.filter(documents::organization_id.eq(Bind(organization_id)));
+    let has_documents: bool = diesel::select(diesel::dsl::exists(of_workspace)).get_result(connection).await?;
+    let of_organization = file_rows::table.filter(file_rows::organization_id.eq(Bind(organization_id)));
+    let has_files: bool = diesel::select(diesel::dsl::exists(of_organization)).get_result(connection).await?;
+    if has_documents || has_files {
+        return Ok(false);
+    }
     let removed = organizations::table
         .find(Bind(organization_id))
         .filter(organizations::deleted_at.is_not_null())
         .filter(organizations::removed_at.is_null());
     diesel::update(removed).set(organizations::removed_at.eq(Bind(now))).execute(connection).await?;
-    Ok(())
+    Ok(true)
 }

@@ -4,12 +4,17 @@ use docstore::{AuditEntry, Grant, IndexRun, NewPage, OutboxWork, UsageEvent};
 use model::{AuditAction, IndexName, RunMode, RunState};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, new_delivery, new_organization, new_webhook, page, workspace_document};
+use crate::support::{
+    Database, NOW, Place, at, connect, new_delivery, new_organization, new_webhook, page, until_a_query_waits,
+    workspace_document,
+};
 
 on_both_backends!(
     deleted_organization_loses_its_keys_and_runs,
     data_is_removed_in_batches,
     rows_of_one_run_and_of_one_minute_are_removed_in_batches,
+    organization_with_documents_or_files_is_not_removed,
+    rows_that_another_instance_deletes_are_not_the_last_ones,
 );
 
 fn entry() -> AuditEntry {
@@ -126,4 +131,56 @@ async fn rows_of_one_run_and_of_one_minute_are_removed_in_batches(db: Database) 
         db.delete_tenant_rows(organization_id, 2).await.unwrap();
     }
     assert_eq!(db.delete_tenant_rows(organization_id, 2).await.unwrap(), 0);
+}
+
+async fn organization_with_documents_or_files_is_not_removed(db: Database) {
+    let organization_id = new_organization(&db).await;
+    db.save_documents(vec![workspace_document(organization_id, "a.md", "a file")], NOW).await.unwrap();
+    let id = if db.is_sqlite() { format!("x'{}'", organization_id.0.simple()) } else { format!("'{organization_id}'") };
+    db.execute(&format!(
+        "INSERT INTO files (object_key, organization_id, name, doc_id, created_at, bytes) VALUES ('a', {id}, 'a', {id}, 0, 0)"
+    ))
+    .await;
+    db.mark_organization_deleted(organization_id, NOW, entry()).await.unwrap();
+    let complete = async || {
+        let is_complete = db.complete_removal(organization_id, at(1)).await.unwrap();
+        let organization = db.find_organization(organization_id).await.unwrap().unwrap();
+        assert_eq!(organization.removed_at.is_some(), is_complete);
+        is_complete
+    };
+    assert!(!complete().await, "a document and a file");
+    db.purge_workspace(organization_id, 10, NOW).await.unwrap();
+    assert!(!complete().await, "a file");
+    db.delete_tenant_rows(organization_id, 10).await.unwrap();
+    assert!(complete().await);
+}
+
+async fn rows_that_another_instance_deletes_are_not_the_last_ones(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let organization_id = new_organization(&db).await;
+    let names = ["a.md", "b.md", "c.md"];
+    let documents = names.map(|name| workspace_document(organization_id, name, "a file")).to_vec();
+    let doc_ids: Vec<_> = documents.iter().map(|new| new.document.doc_id).collect();
+    db.save_documents(documents, NOW).await.unwrap();
+    for doc_id in doc_ids {
+        db.grant_document(Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
+    }
+    db.mark_organization_deleted(organization_id, NOW, entry()).await.unwrap();
+    let other = connect(url).await;
+
+    other.batch_execute("BEGIN; DELETE FROM grants").await.unwrap();
+    let store = db.store.clone();
+    let deleting = tokio::spawn(async move { store.delete_tenant_rows(organization_id, 2).await.unwrap() });
+    until_a_query_waits(&connect(url).await).await;
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(deleting.await.unwrap(), 2);
+
+    let first_two = "SELECT doc_id FROM documents ORDER BY doc_id LIMIT 2";
+    other.batch_execute(&format!("BEGIN; DELETE FROM documents WHERE doc_id IN ({first_two})")).await.unwrap();
+    let store = db.store.clone();
+    let purging = tokio::spawn(async move { store.purge_workspace(organization_id, 2, NOW).await.unwrap() });
+    until_a_query_waits(&connect(url).await).await;
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(purging.await.unwrap(), 2, "one is left");
+    assert_eq!(db.purge_workspace(organization_id, 2, NOW).await.unwrap(), 1);
 }

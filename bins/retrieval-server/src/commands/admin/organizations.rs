@@ -143,15 +143,16 @@ async fn remove_here(settings: &Settings, store: &Docstore, organization_id: Org
     });
     let removed = async {
         blobs.prepare().await.context("preparing object storage")?;
-        removal::remove_organization(store, blobs.as_ref(), &SystemClock, organization_id).await?;
-        catch_up(settings, store, IndexName::Workspace, &ProgressBar::new_spinner()).await
+        let is_complete = removal::remove_organization(store, blobs.as_ref(), &SystemClock, organization_id).await?;
+        catch_up(settings, store, IndexName::Workspace, &ProgressBar::new_spinner()).await?;
+        anyhow::Ok(is_complete)
     }
     .await;
     stop.cancel();
     if let Some(serving) = serving {
         serving.await?;
     }
-    removed.map(|()| true)
+    removed
 }
 
 #[cfg(test)]
