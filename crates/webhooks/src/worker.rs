@@ -75,14 +75,21 @@ impl Worker {
     }
 
     async fn claim(&self, free: usize) -> Vec<ClaimedDelivery> {
-        let now = self.clock.now();
-        let lease_expires_at = now + self.options.timeout * LEASE;
-        let limit = i64::try_from(free).unwrap_or(i64::MAX);
-        let claimed = self.store.claim_deliveries(self.owner.clone(), now, lease_expires_at, limit, SHARE).await;
-        claimed.unwrap_or_else(|error| {
+        self.claim_due(free).await.unwrap_or_else(|error| {
             tracing::warn!(error = &error as &dyn std::error::Error, "claiming webhook deliveries failed");
             Vec::new()
         })
+    }
+
+    /// Leases at most `free` deliveries. Writes only if one is due: most of the time none is.
+    async fn claim_due(&self, free: usize) -> Result<Vec<ClaimedDelivery>, StoreError> {
+        let now = self.clock.now();
+        if free == 0 || !self.store.has_due_deliveries(now).await? {
+            return Ok(Vec::new());
+        }
+        let lease_expires_at = now + self.options.timeout * LEASE;
+        let limit = i64::try_from(free).unwrap_or(i64::MAX);
+        self.store.claim_deliveries(self.owner.clone(), now, lease_expires_at, limit, SHARE).await
     }
 
     async fn deliver(&self, claimed: ClaimedDelivery, trace: &TraceContext) {

@@ -22,6 +22,15 @@ macro_rules! waiting {
     };
 }
 
+/// Deliveries that are due and that nobody attempts at the moment.
+macro_rules! due {
+    ($now:expr) => {
+        deliveries::table
+            .filter(deliveries::next_attempt_at.le(Bind($now)))
+            .filter(deliveries::lease_expires_at.is_null().or(deliveries::lease_expires_at.le(Bind($now))))
+    };
+}
+
 /// Enqueues an event of the organization for its webhooks. Call it in the transaction of the change.
 pub async fn announce(
     connection: &mut Conn,
@@ -29,13 +38,13 @@ pub async fn announce(
     now: Timestamp,
     event: impl FnOnce() -> NewWebhookEvent,
 ) -> Result<()> {
-    let active: Vec<Webhook> = webhooks::table
+    let active = webhooks::table
         .filter(webhooks::organization_id.eq(Bind(organization_id)))
         .filter(webhooks::disabled_at.is_null())
-        .order(webhooks::webhook_id)
-        .select(Webhook::as_select())
-        .load(connection)
-        .await?;
+        .order(webhooks::webhook_id);
+    // A webhook that is deleted meanwhile must not fail the change that is announced.
+    let active: Vec<Webhook> =
+        lock_rows_against_deletion!(active.select(Webhook::as_select())).load(connection).await?;
     if active.is_empty() {
         return Ok(());
     }
@@ -63,6 +72,11 @@ pub async fn enqueue_delivery(connection: &mut Conn, delivery: WebhookDelivery) 
     Ok(())
 }
 
+pub async fn has_due_deliveries(connection: &mut Conn, now: Timestamp) -> Result<bool> {
+    let oldest = due!(now).order(deliveries::next_attempt_at).select(deliveries::next_attempt_at);
+    Ok(oldest.first::<Timestamp>(connection).await.optional()?.is_some())
+}
+
 pub async fn claim_deliveries(
     connection: &mut Conn,
     owner: String,
@@ -78,23 +92,18 @@ pub async fn claim_deliveries(
         .load(connection)
         .await?;
     let leased: HashMap<OrganizationId, i64> = leased.into_iter().collect();
-    let is_free = || deliveries::lease_expires_at.is_null().or(deliveries::lease_expires_at.le(Bind(now)));
-    let due = || deliveries::table.filter(deliveries::next_attempt_at.le(Bind(now))).filter(is_free());
-    let mut waiting: Vec<(OrganizationId, Option<Timestamp>)> = due()
-        .group_by(deliveries::organization_id)
-        .select((deliveries::organization_id, diesel::dsl::min(deliveries::next_attempt_at)))
-        .load(connection)
-        .await?;
-    waiting.sort_unstable_by_key(|(organization_id, oldest)| (*oldest, *organization_id));
     let mut claimed: Vec<WebhookDelivery> = Vec::new();
-    for (organization_id, _) in waiting {
+    for organization_id in waiting_organizations(connection, now).await? {
         let left = limit.saturating_sub(i64::try_from(claimed.len()).unwrap_or(i64::MAX));
+        if left < 1 {
+            break;
+        }
         let free = share.saturating_sub(leased.get(&organization_id).copied().unwrap_or(0)).min(left);
         if free < 1 {
             continue;
         }
         let of_organization = lock_available_rows!(
-            due()
+            due!(now)
                 .filter(deliveries::organization_id.eq(Bind(organization_id)))
                 .order(deliveries::next_attempt_at)
                 .limit(free)
@@ -111,6 +120,34 @@ pub async fn claim_deliveries(
         .execute(connection)
         .await?;
     with_webhooks(connection, claimed).await
+}
+
+/// Lists the organizations with due deliveries, in the order of their oldest ones.
+async fn waiting_organizations(connection: &mut Conn, now: Timestamp) -> Result<Vec<OrganizationId>> {
+    let mut waiting: Vec<(Timestamp, OrganizationId)> = Vec::new();
+    let mut last: Option<OrganizationId> = None;
+    loop {
+        // One entry of the index per organization, however many deliveries it has.
+        let mut next = deliveries::table
+            .order(deliveries::organization_id)
+            .limit(1)
+            .select(deliveries::organization_id)
+            .into_boxed();
+        if let Some(last) = last {
+            next = next.filter(deliveries::organization_id.gt(Bind(last)));
+        }
+        let Some(organization_id) = next.first::<OrganizationId>(connection).await.optional()? else { break };
+        let oldest = due!(now)
+            .filter(deliveries::organization_id.eq(Bind(organization_id)))
+            .order(deliveries::next_attempt_at)
+            .select(deliveries::next_attempt_at);
+        if let Some(oldest) = oldest.first::<Timestamp>(connection).await.optional()? {
+            waiting.push((oldest, organization_id));
+        }
+        last = Some(organization_id);
+    }
+    waiting.sort_unstable();
+    Ok(waiting.into_iter().map(|(_, organization_id)| organization_id).collect())
 }
 
 async fn with_webhooks(connection: &mut Conn, claimed: Vec<WebhookDelivery>) -> Result<Vec<ClaimedDelivery>> {

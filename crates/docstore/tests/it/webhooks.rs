@@ -4,7 +4,10 @@ use docstore::{AfterFailure, AuditFilter, ClaimedDelivery, IndexRun, Webhook, We
 use model::{DeliveryId, OrganizationId, RunMode, RunState};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, audit_entry, new_delivery, new_organization, new_webhook, run_event};
+use crate::support::{
+    Database, NOW, Place, at, audit_entry, connect, new_delivery, new_organization, new_webhook, run_event,
+    until_a_query_waits,
+};
 
 on_both_backends!(
     webhooks_are_limited_and_isolated,
@@ -19,6 +22,10 @@ on_both_backends!(
     success_ends_a_period_of_failures,
     disabled_webhook_loses_its_deliveries,
     delivery_to_a_single_address_has_no_webhook,
+    organization_that_waits_longest_is_served_first,
+    delivery_is_due_while_nobody_attempts_it,
+    leased_deliveries_are_found_by_an_index,
+    webhook_that_is_deleted_meanwhile_does_not_fail_the_run,
 );
 
 const EVENTS: &[&str] = &["run.completed", "run.failed"];
@@ -267,4 +274,78 @@ async fn delivery_to_a_single_address_has_no_webhook(db: Database) {
     assert!(!format!("{single:?}").contains("b25jZQ"), "{single:?}");
     assert!(fail(&db, single, "a", AfterFailure::GiveUp).await);
     assert_eq!(db.count("webhook_deliveries").await, 0);
+}
+
+async fn organization_that_waits_longest_is_served_first(db: Database) {
+    let mut organizations = Vec::new();
+    // The last one waits longest, and the first one has nothing but postponed deliveries.
+    for next_attempt_at in [at(5), at(-1), at(-3), at(-7)] {
+        let organization_id = new_organization(&db).await;
+        for _ in 0..2 {
+            let delivery = WebhookDelivery { next_attempt_at, ..new_delivery(organization_id, None) };
+            db.enqueue_delivery(delivery).await.unwrap();
+        }
+        organizations.push(organization_id);
+    }
+    let mut served = Vec::new();
+    loop {
+        let claimed = claim(&db, "a", 0, 1, 2).await;
+        let Some(first) = claimed.first() else { break };
+        served.push(first.delivery.organization_id);
+    }
+    let expected: Vec<OrganizationId> = organizations[1..].iter().rev().flat_map(|id| [*id, *id]).collect();
+    assert_eq!(served, expected);
+}
+
+async fn delivery_is_due_while_nobody_attempts_it(db: Database) {
+    let has_due = async |now| db.has_due_deliveries(at(now)).await.unwrap();
+    assert!(!has_due(0).await);
+    let organization_id = new_organization(&db).await;
+    db.enqueue_delivery(new_delivery(organization_id, None)).await.unwrap();
+    assert_eq!((has_due(-1).await, has_due(0).await), (false, true));
+    assert_eq!(claim(&db, "a", 0, 10, 10).await.len(), 1);
+    assert_eq!((has_due(9).await, has_due(10).await), (false, true));
+}
+
+async fn leased_deliveries_are_found_by_an_index(db: Database) {
+    let organization_id = new_organization(&db).await;
+    db.enqueue_delivery(new_delivery(organization_id, None)).await.unwrap();
+    let new_id = if db.is_sqlite() { "randomblob(16)" } else { "gen_random_uuid()" };
+    for _ in 0..10 {
+        db.execute(&format!(
+            "INSERT INTO webhook_deliveries
+                 (delivery_id, organization_id, event_type, payload, attempts, next_attempt_at, created_at)
+             SELECT {new_id}, organization_id, event_type, payload, attempts, next_attempt_at, created_at
+             FROM webhook_deliveries"
+        ))
+        .await;
+    }
+    assert_eq!(db.count("webhook_deliveries").await, 1_024);
+    if !db.is_sqlite() {
+        // PostgreSQL does by itself, SQLite does not.
+        db.execute("ANALYZE").await;
+    }
+    // As `claim_deliveries` asks.
+    let plan = db
+        .plan("SELECT organization_id, count(*) FROM webhook_deliveries WHERE lease_expires_at > 5 GROUP BY organization_id")
+        .await;
+    assert!(plan.contains("webhook_deliveries_leased"), "{plan}");
+}
+
+async fn webhook_that_is_deleted_meanwhile_does_not_fail_the_run(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let organization_id = new_organization(&db).await;
+    new_webhook(&db, organization_id, EVENTS).await;
+    db.request_run(IndexRun::queued(Uuid::new_v4().into(), organization_id, RunMode::Full, NOW)).await.unwrap();
+    let run = db.claim_run("runner".to_owned(), NOW, at(1_000)).await.unwrap().unwrap();
+    let other = connect(url).await;
+    other.batch_execute("BEGIN; DELETE FROM webhooks").await.unwrap();
+    let (store, sync_id) = (db.store.clone(), run.sync_id);
+    let finishing =
+        tokio::spawn(async move { store.finish_run(sync_id, "runner".to_owned(), None, NOW, run_event).await });
+    until_a_query_waits(&connect(url).await).await;
+    other.batch_execute("COMMIT").await.unwrap();
+    assert!(finishing.await.unwrap().unwrap());
+    let run = db.find_run(organization_id, sync_id).await.unwrap().unwrap();
+    assert_eq!((run.state, db.count("webhook_deliveries").await), (RunState::Completed, 0));
 }
