@@ -127,14 +127,15 @@ operations! {
     write removal::mark_organization_deleted(organization_id: OrganizationId, now: Timestamp, entry: AuditEntry) -> Option<Organization>;
     /// Lists deleted organizations that still have data, or that were deleted after `since`, in the order of deletion.
     read removal::list_organizations_to_remove(since: Timestamp) -> Vec<Organization>;
-    /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns their number.
+    /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns the number of documents found, some
+    /// of which another instance may have deleted meanwhile: with fewer than `limit`, none is left.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
     /// Deletes rows that belong to the organization, of each table at most `limit`: searches, feedback, grants, usage, outcomes of runs
     /// and then the runs, research runs with all their events, deliveries and then webhooks, readings of pages with their captures, and
-    /// files. Returns the number of rows, without events and captures. Keys, ledger and audit log remain.
+    /// files. Returns the number of rows found, like `purge_workspace`, without events and captures. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
-    /// Records that the data of a deleted organization is gone.
-    write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> ();
+    /// Records that the data of a deleted organization is gone. Returns false and records nothing if it has documents or files.
+    write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> bool;
 
     /// Deletes at most `limit` searches from before this time, oldest first. Returns their number.
     bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
@@ -456,6 +457,8 @@ operations! {
     write webhooks::delete_webhook(organization_id: OrganizationId, webhook_id: WebhookId, entry: AuditEntry) -> bool;
     /// Enqueues a delivery, which may be to a single address. Does nothing if its id is enqueued already.
     write deliveries::enqueue_delivery(delivery: WebhookDelivery) -> ();
+    /// Returns true if a delivery of any organization is due and not leased. A claim without one would take SQLite's only writer.
+    read deliveries::has_due_deliveries(now: Timestamp) -> bool;
     /// Leases at most `limit` due deliveries of all organizations to `owner`, the oldest first, at most `share` of one
     /// organization over all owners.
     write deliveries::claim_deliveries(owner: String, now: Timestamp, lease_expires_at: Timestamp, limit: i64, share: i64) -> Vec<ClaimedDelivery>;
@@ -522,7 +525,7 @@ operations! {
     /// Records that a batch is about to move the index from the generation `from` to `next`.
     write outbox::start_generation(index: IndexName, from: Option<Generation>, next: Generation) -> ();
     /// Records that the index has reached a generation, deletes the outbox entries of its batch, and enqueues documents to be
-    /// embedded. Idempotent.
+    /// embedded if the index has a model. Idempotent.
     bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>, unembedded: Vec<DocId>, now: Timestamp) -> ();
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;

@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use diesel::connection::InstrumentationEvent;
 use diesel_async::AsyncConnection;
-use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, Timestamp};
+use model::{CaptureFormat, CaptureId, Collection, DocId, IndexName, OrganizationId, PassageId, Timestamp};
 use uuid::Uuid;
 
 use crate::backend::sqlite::{Conn, queries};
 use crate::documents::{NewDocument, NewPage, NewPageRead};
-use crate::rows::{AuditEntry, Capture, Document, Grant, Organization, PageRead, Passage, StoredTermVector};
+use crate::rows::{
+    AuditEntry, Capture, Document, Grant, Organization, PageRead, Passage, StoredTermVector, WebhookDelivery,
+};
 use crate::types::{Details, Strings};
 use crate::{Docstore, Location};
 
@@ -282,4 +284,52 @@ async fn statements_of_a_batch_do_not_grow_with_its_documents() {
     }
     assert_eq!(counts[0], counts[1]);
     assert!(counts[0] < 10, "{counts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bounds_of_the_outbox_are_two_entries_of_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    queries::outbox::outbox_bounds(&mut db.connection, IndexName::Web).await.unwrap();
+    queries::outbox::outbox_bounds_of(&mut db.connection, IndexName::Workspace, organization_id).await.unwrap();
+    let statements = db.statements();
+    assert_eq!(statements.len(), 2, "{statements:#?}");
+    for statement in statements {
+        assert_eq!(statement.matches("LIMIT").count(), 2, "{statement}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claim_of_deliveries_reads_no_more_than_it_may_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    for _ in 0..5 {
+        let delivery = WebhookDelivery {
+            delivery_id: Uuid::new_v4().into(),
+            organization_id: db.organization_id,
+            webhook_id: None,
+            url: None,
+            secret: None,
+            event_type: String::new(),
+            payload: String::new(),
+            attempts: 0,
+            next_attempt_at: NOW,
+            lease_owner: None,
+            lease_expires_at: None,
+            last_error: None,
+            created_at: NOW,
+        };
+        queries::deliveries::enqueue_delivery(&mut db.connection, delivery).await.unwrap();
+    }
+    db.statements();
+    let later = NOW + std::time::Duration::from_secs(1);
+    let claimed =
+        queries::deliveries::claim_deliveries(&mut db.connection, "worker".to_owned(), NOW, later, 3, 3).await.unwrap();
+    assert_eq!(claimed.len(), 3);
+    let mut statements = db.statements();
+    statements.retain(|text| text.starts_with("SELECT") && text.contains("FROM `webhook_deliveries`"));
+    statements.retain(|text| !text.contains("LIMIT"));
+    assert_eq!(statements.len(), 1, "{statements:#?}");
+    assert!(statements[0].contains("`lease_expires_at` > ?"), "{statements:#?}");
 }

@@ -2,13 +2,13 @@ use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, OrganizationId, Timestamp};
+use model::{DocId, IndexName, OrganizationId, Timestamp};
 
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::rows::EmbeddingJob;
-use crate::schema::{documents, embedding_jobs as jobs};
+use crate::schema::{documents, embedding_jobs as jobs, index_models};
 use crate::types::Bind;
 
 /// Organizations, besides the web, that one claim serves.
@@ -50,6 +50,26 @@ pub async fn enqueue_jobs(connection: &mut Conn, mut doc_ids: Vec<DocId>, now: T
         insert_missing_rows!(connection, jobs::table, rows)?;
     }
     Ok(())
+}
+
+/// Enqueues documents of an index like [`enqueue_jobs`] if the index has a model. Without one nobody works on jobs, and an instance that
+/// still has a model may feed the index.
+pub async fn enqueue_jobs_of(
+    connection: &mut Conn,
+    index: IndexName,
+    doc_ids: Vec<DocId>,
+    now: Timestamp,
+) -> Result<()> {
+    if doc_ids.is_empty() {
+        return Ok(());
+    }
+    // Locked, so that jobs are enqueued before the model is taken away, which deletes them, or not at all.
+    let model = lock_rows!(index_models::table.find(Bind(index)).select(index_models::model));
+    let model: Option<Option<String>> = model.first(connection).await.optional()?;
+    match model.flatten() {
+        Some(_) => enqueue_jobs(connection, doc_ids, now).await,
+        None => Ok(()),
+    }
 }
 
 pub async fn claim_embedding_jobs(

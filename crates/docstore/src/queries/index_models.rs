@@ -19,7 +19,8 @@ pub async fn find_index_model(connection: &mut Conn, index: IndexName) -> Result
 }
 
 pub async fn use_model(connection: &mut Conn, index: IndexName, model: Option<String>) -> Result<()> {
-    if find_index_model(connection, index).await?.model == model {
+    // Without a model, jobs are deleted in any case: an instance that still had one may have enqueued them later.
+    if model.is_some() && find_index_model(connection, index).await?.model == model {
         return Ok(());
     }
     let state = || {

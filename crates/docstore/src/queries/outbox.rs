@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 
-use super::embedding_queue::enqueue_jobs;
+use super::embedding_queue::enqueue_jobs_of;
 use super::{Conn, is_workspace, lock_outbox};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
@@ -173,7 +173,7 @@ pub async fn complete_generation(
     unembedded: Vec<DocId>,
     now: Timestamp,
 ) -> Result<()> {
-    enqueue_jobs(connection, unembedded, now).await?;
+    enqueue_jobs_of(connection, index, unembedded, now).await?;
     // Unless another process has taken over and started a batch of its own.
     let started = index_generations::started.eq(Bind(Some(generation)));
     diesel::update(index_generations::table.find(Bind(index)).filter(started))
@@ -186,13 +186,20 @@ pub async fn complete_generation(
     complete_outbox(connection, entry_ids).await
 }
 
+/// Returns the lowest and the highest id of entries, each as a query of its own within one statement: SQLite would read all of them to
+/// find both at once.
+macro_rules! bounds {
+    ($connection:expr, $entries:expr) => {{
+        let oldest = $entries.order(outbox::id.asc()).select(outbox::id).single_value();
+        let newest = $entries.order(outbox::id.desc()).select(outbox::id).single_value();
+        let (oldest, newest): (Option<i64>, Option<i64>) =
+            diesel::select((oldest, newest)).get_result($connection).await?;
+        Ok(oldest.zip(newest))
+    }};
+}
+
 pub async fn outbox_bounds(connection: &mut Conn, index: IndexName) -> Result<Option<(i64, i64)>> {
-    let (oldest, newest): (Option<i64>, Option<i64>) = outbox::table
-        .filter(outbox::index_name.eq(Bind(index)))
-        .select((diesel::dsl::min(outbox::id), diesel::dsl::max(outbox::id)))
-        .first(connection)
-        .await?;
-    Ok(oldest.zip(newest))
+    bounds!(connection, outbox::table.filter(outbox::index_name.eq(Bind(index))))
 }
 
 pub async fn outbox_bounds_of(
@@ -200,13 +207,12 @@ pub async fn outbox_bounds_of(
     index: IndexName,
     organization_id: OrganizationId,
 ) -> Result<Option<(i64, i64)>> {
-    let (oldest, newest): (Option<i64>, Option<i64>) = outbox::table
-        .filter(outbox::index_name.eq(Bind(index)))
-        .filter(outbox::organization_id.eq(Bind(Some(organization_id))))
-        .select((diesel::dsl::min(outbox::id), diesel::dsl::max(outbox::id)))
-        .first(connection)
-        .await?;
-    Ok(oldest.zip(newest))
+    bounds!(
+        connection,
+        outbox::table
+            .filter(outbox::index_name.eq(Bind(index)))
+            .filter(outbox::organization_id.eq(Bind(Some(organization_id))))
+    )
 }
 
 pub async fn count_outbox(connection: &mut Conn, index: IndexName) -> Result<i64> {

@@ -17,6 +17,7 @@ on_both_backends!(
     job_of_a_changed_document_starts_again,
     change_of_the_model_enqueues_each_document_once,
     index_of_another_model_keeps_its_jobs,
+    index_without_a_model_has_no_jobs,
     settled_jobs_end_unless_their_documents_changed,
 );
 
@@ -118,6 +119,7 @@ async fn job_of_a_clock_that_was_ahead_is_due(db: Database) {
     let documents = vec![workspace_document(organization_id, "a.md", "a file"), page("https://example.com/", "a page")];
     let ids = saved(&db, documents).await;
     for index in IndexName::ALL {
+        db.use_model(*index, Some(MODEL.to_owned())).await.unwrap();
         let generation = uuid::Uuid::new_v4().into();
         db.complete_generation(*index, generation, Vec::new(), ids.clone(), NOW + day).await.unwrap();
     }
@@ -195,15 +197,36 @@ async fn index_of_another_model_keeps_its_jobs(db: Database) {
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), entries + 1);
 }
 
+/// Instances with and without a model may feed one index while their settings change.
+async fn index_without_a_model_has_no_jobs(db: Database) {
+    let doc_id = pages(&db, 1).await[0].document.doc_id;
+    let feed = async || {
+        let generation = uuid::Uuid::new_v4().into();
+        db.complete_generation(IndexName::Web, generation, Vec::new(), vec![doc_id], NOW).await.unwrap();
+        db.count_embedding_jobs().await.unwrap()
+    };
+    let use_model = async |model: Option<&'static str>| {
+        db.use_model(IndexName::Web, model.map(str::to_owned)).await.unwrap();
+        db.count_embedding_jobs().await.unwrap()
+    };
+    assert_eq!(feed().await, 0, "it never had a model");
+    assert_eq!((use_model(Some(MODEL)).await, feed().await), (0, 1));
+    assert_eq!((use_model(None).await, feed().await), (0, 0));
+    // An earlier build left a job.
+    assert_eq!((use_model(Some(MODEL)).await, feed().await), (0, 1));
+    db.execute("UPDATE index_models SET model = NULL").await;
+    assert_eq!(use_model(None).await, 0);
+}
+
 async fn settled_jobs_end_unless_their_documents_changed(db: Database) {
     let pages = pages(&db, 3).await;
     let ids: Vec<DocId> = pages.iter().map(|new| new.document.doc_id).collect();
+    db.use_model(IndexName::Web, Some("another".to_owned())).await.unwrap();
     enqueue(&db, IndexName::Web, ids.clone()).await;
     let complete = pages[..2].iter().map(|new| vectors(new, 1, EmbeddingProgress::Complete)).collect();
     db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
     saved(&db, vec![page("https://example.com/1", "a changed page")]).await;
     let settle = async || db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap();
-    db.use_model(IndexName::Web, Some("another".to_owned())).await.unwrap();
     settle().await;
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 3, "the other model has embedded none of them");
     db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();

@@ -135,8 +135,11 @@ async fn purged_document_loses_its_vectors_and_its_job(db: Database) {
     assert_eq!((db.count("capture_vectors").await, db.count_embedding_jobs().await.unwrap()), (0, 0));
 }
 
-/// Enqueues documents as the feeder does.
+/// Enqueues documents as the feeder does. An index without a model gets one.
 pub async fn enqueue(db: &Database, index: IndexName, doc_ids: Vec<DocId>) {
+    if db.find_index_model(index).await.unwrap().model.is_none() {
+        db.use_model(index, Some(MODEL.to_owned())).await.unwrap();
+    }
     let generation = uuid::Uuid::new_v4().into();
     db.complete_generation(index, generation, Vec::new(), doc_ids, NOW).await.unwrap();
 }
