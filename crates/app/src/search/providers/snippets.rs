@@ -1,8 +1,13 @@
 //! Snippets of search results as documents of the organization that searched.
 
-use docstore::{Capture, Document, LoadedDocument, NewDocument, NewPageRead, PageRead};
+use std::collections::HashMap;
+
+use docstore::{
+    Capture, Docstore, Document, Grant, LoadedDocument, NewDocument, NewPageRead, Operation, PageRead, StoreError,
+};
 use ingest::prepare::{self, Content, Extent, Source};
-use model::{Collection, OrganizationId, Timestamp};
+use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
+use tracing::Instrument;
 
 use super::super::candidate::Candidate;
 use super::super::{RECORD_TIMEOUT, Search};
@@ -47,8 +52,10 @@ impl App {
         if new.is_empty() {
             return;
         }
-        let saving = self.store.save_snippets(organization_id, new);
-        let saved = match tokio::time::timeout(RECORD_TIMEOUT, saving).await {
+        let granted = grants(&new, self.clock.now());
+        let mut saving = self.store.save_snippets(organization_id, new);
+        let ended = tokio::time::timeout(RECORD_TIMEOUT, &mut saving).await;
+        let saved = match ended {
             Ok(Ok(saved)) => saved,
             Ok(Err(error)) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "search results were not stored");
@@ -56,6 +63,16 @@ impl App {
             }
             Err(_) => {
                 tracing::warn!("search results are not stored yet");
+                // The record of the search grants stored documents only.
+                self.unrecorded_grants.remember(&granted);
+                let store = self.store.clone();
+                let granting = async move {
+                    if let Err(error) = grant_when_saved(store, saving, granted).await {
+                        let error = &error as &dyn std::error::Error;
+                        tracing::warn!(error, "search results were not stored, or not granted");
+                    }
+                };
+                self.runtime.spawn(granting.in_current_span());
                 return;
             }
         };
@@ -66,6 +83,29 @@ impl App {
             }
         }
     }
+}
+
+fn grants(new: &[NewPageRead], now: Timestamp) -> Vec<Grant> {
+    let grant = |new: &NewPageRead| Grant {
+        organization_id: new.read.organization_id,
+        doc_id: new.read.doc_id,
+        granted_at: now,
+        capture_id: None,
+    };
+    new.iter().map(grant).collect()
+}
+
+/// Waits until snippets are stored, and then grants them with the captures that the organization has.
+async fn grant_when_saved(
+    store: Docstore,
+    saving: Operation<Vec<(DocId, CaptureId)>>,
+    mut granted: Vec<Grant>,
+) -> Result<(), StoreError> {
+    let saved: HashMap<DocId, CaptureId> = saving.await?.into_iter().collect();
+    for grant in &mut granted {
+        grant.capture_id = saved.get(&grant.doc_id).copied();
+    }
+    store.record_searches(Vec::new(), granted).await
 }
 
 fn page_read(organization_id: OrganizationId, loaded: &LoadedDocument) -> NewPageRead {
@@ -91,4 +131,55 @@ fn page_read(organization_id: OrganizationId, loaded: &LoadedDocument) -> NewPag
         latest_capture_id: Some(capture_id),
     };
     NewPageRead { canonical_url, read, capture, passages, parts: None }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use docstore::{Location, Organization};
+    use model::AuditAction;
+    use tokio::sync::oneshot;
+    use uuid::Uuid;
+    use web_providers::{Applied, WebResult};
+
+    use super::*;
+    use crate::audit;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn snippets_that_are_stored_after_the_record_of_the_search_are_granted() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 1).unwrap();
+        store.migrate().await.unwrap();
+        let now = Timestamp::from_millis(1_790_000_000_000);
+        let id = OrganizationId(Uuid::from_u128(1));
+        let organization = Organization {
+            id,
+            name: "test".to_owned(),
+            billed: false,
+            created_at: now,
+            deleted_at: None,
+            removed_at: None,
+        };
+        let entry = audit::entry("test", now, AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
+        store.create_organization(organization, None, entry).await.unwrap();
+        let result = WebResult::new("https://tides.example/", "Tides", "About the tides.").unwrap();
+        let page = FoundPage { result, applied: Applied::default() };
+        let new = vec![page_read(id, &document(&page, id, now))];
+        let (doc_id, capture_id) = (new[0].read.doc_id, new[0].capture.capture_id);
+        let granted = grants(&new, now);
+
+        let (release, released) = oneshot::channel::<()>();
+        let late = store.clone();
+        let saving: Operation<Vec<(DocId, CaptureId)>> = Box::pin(async move {
+            let _ = released.await;
+            late.save_snippets(id, new).await
+        });
+        let granting = tokio::spawn(grant_when_saved(store.clone(), saving, granted.clone()));
+        store.record_searches(Vec::new(), granted).await.unwrap();
+        assert!(!store.is_granted(id, doc_id).await.unwrap(), "there is no document yet");
+        release.send(()).unwrap();
+        granting.await.unwrap().unwrap();
+        let (visible, stored) = store.read_granted_document(id, doc_id).await.unwrap().unwrap();
+        assert_eq!((visible.shown_capture_id, stored.unwrap().capture.capture_id), (Some(capture_id), capture_id));
+    }
 }
