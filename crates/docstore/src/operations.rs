@@ -197,7 +197,7 @@ operations! {
     snapshot page_reads::load_page_reads(organization_id: OrganizationId, doc_ids: Vec<DocId>) -> Vec<LoadedDocument>;
     /// Stores texts of search results for one organization, except of pages of which it may read more. Returns the captures that the
     /// organization now has: an unchanged text keeps its own.
-    write page_reads::save_snippets(organization_id: OrganizationId, snippets: Vec<NewPageRead>) -> Vec<(DocId, CaptureId)>;
+    write snippets::save_snippets(organization_id: OrganizationId, snippets: Vec<NewPageRead>) -> Vec<(DocId, CaptureId)>;
     /// Records that the organization's capture was revalidated at `now`. Does nothing if it has been replaced.
     write page_reads::confirm_page_read(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
     /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace

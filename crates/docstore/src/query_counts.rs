@@ -333,3 +333,28 @@ async fn claim_of_deliveries_reads_no_more_than_it_may_take() {
     assert_eq!(statements.len(), 1, "{statements:#?}");
     assert!(statements[0].contains("`lease_expires_at` > ?"), "{statements:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_of_snippets_do_not_grow_with_their_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    let mut counts = Vec::new();
+    for size in [1, 10] {
+        let snippet = |number: usize| {
+            let mut new = reading(organization_id, "a text");
+            let doc_id = DocId(Uuid::new_v4());
+            new.canonical_url = format!("https://example.com/{size}/{number}");
+            (new.read.doc_id, new.capture.doc_id) = (doc_id, doc_id);
+            new.passages.iter_mut().for_each(|passage| passage.doc_id = doc_id);
+            new
+        };
+        let snippets: Vec<NewPageRead> = (0..size).map(snippet).collect();
+        db.statements();
+        let saved = queries::snippets::save_snippets(&mut db.connection, organization_id, snippets).await.unwrap();
+        assert_eq!(saved.len(), size);
+        counts.push(db.statements().len());
+    }
+    assert_eq!(counts[0], counts[1]);
+    assert!(counts[0] < 10, "{counts:?}");
+}

@@ -60,6 +60,7 @@ pub mod research_work;
 pub mod retention;
 pub mod run_files;
 pub mod runs;
+pub mod snippets;
 pub mod storage_totals;
 pub mod term_vectors;
 pub mod usage;

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureFormat, CaptureId, Collection, DocId, OrganizationId, Timestamp};
@@ -17,8 +19,8 @@ use crate::visible::{is_current, private};
 pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp) -> Result<()> {
     let NewPage { organization_id, doc_id, canonical_url, source_url } = page;
     lock_documents(connection, &[doc_id]).await?;
-    insert_anchor(connection, doc_id, canonical_url).await?;
-    delete_removed(connection, organization_id, doc_id).await?;
+    insert_anchors(connection, vec![(doc_id, canonical_url)]).await?;
+    current_readings(connection, organization_id, &[doc_id]).await?;
     let read = PageRead {
         organization_id,
         doc_id,
@@ -39,9 +41,10 @@ pub async fn register_page(connection: &mut Conn, page: NewPage, now: Timestamp)
     activity::grant_document(connection, Grant { organization_id, doc_id, granted_at: now, capture_id: None }).await
 }
 
-/// Inserts the row that foreign keys need, if the document is unknown. It tells nothing about the page or its readers.
-async fn insert_anchor(connection: &mut Conn, doc_id: DocId, canonical_url: String) -> Result<()> {
-    let anchor = Document {
+/// Inserts the rows that foreign keys need, of documents that are unknown, given with their canonical URLs in the order of their ids. They
+/// tell nothing about the pages or their readers.
+pub async fn insert_anchors(connection: &mut Conn, pages: Vec<(DocId, String)>) -> Result<()> {
+    let anchor = |(doc_id, canonical_url): (DocId, String)| Document {
         doc_id,
         collection: Collection::Web,
         source_url: canonical_url.clone(),
@@ -61,41 +64,49 @@ async fn insert_anchor(connection: &mut Conn, doc_id: DocId, canonical_url: Stri
         removed_at: None,
         listed: false,
     };
-    insert_missing_rows!(connection, documents::table, vec![anchor])?;
+    let anchors: Vec<Document> = pages.into_iter().map(anchor).collect();
+    insert_missing_rows!(connection, documents::table, anchors)?;
     Ok(())
 }
 
-/// Deletes the organization's reading of a page that the operator removed since.
-async fn delete_removed(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<()> {
-    let removed_at: Option<Timestamp> =
-        documents::table.find(Bind(doc_id)).select(documents::removed_at).first(connection).await?;
-    let read = find_row(connection, organization_id, doc_id).await?;
-    if read.is_some_and(|read| !is_current(&read, removed_at)) {
-        delete_captures(connection, organization_id, doc_id).await?;
-        diesel::delete(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).execute(connection).await?;
-    }
-    Ok(())
-}
-
-pub async fn find_row(
+/// Returns the organization's own readings of pages with the formats of their captures, and deletes those of pages that the operator
+/// removed since.
+pub async fn current_readings(
     connection: &mut Conn,
     organization_id: OrganizationId,
-    doc_id: DocId,
-) -> Result<Option<PageRead>> {
+    doc_ids: &[DocId],
+) -> Result<Vec<(PageRead, Option<CaptureFormat>)>> {
+    let of_reading = captures::capture_id.nullable().eq(page_reads::latest_capture_id);
+    let rows: Vec<(PageRead, Option<Timestamp>, Option<CaptureFormat>)> = page_reads::table
+        .inner_join(documents::table.on(documents::doc_id.eq(page_reads::doc_id)))
+        .left_join(captures::table.on(of_reading.and(captures::organization_id.eq(Bind(organization_id)))))
+        .filter(page_reads::organization_id.eq(Bind(organization_id)))
+        .filter(is_one_of!(page_reads::doc_id, doc_ids.iter().copied()))
+        .select((PageRead::as_select(), documents::removed_at, captures::format.nullable()))
+        .load(connection)
+        .await?;
+    let mut current = Vec::with_capacity(rows.len());
+    let mut removed: Vec<DocId> = Vec::new();
+    for (read, removed_at, format) in rows {
+        if is_current(&read, removed_at) {
+            current.push((read, format));
+        } else {
+            removed.push(read.doc_id);
+        }
+    }
+    if !removed.is_empty() {
+        delete_own(connection, organization_id, &removed).await?;
+    }
+    Ok(current)
+}
+
+async fn find_row(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<Option<PageRead>> {
     Ok(page_reads::table
         .find((Bind(organization_id), Bind(doc_id)))
         .select(PageRead::as_select())
         .first(connection)
         .await
         .optional()?)
-}
-
-async fn delete_captures(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<()> {
-    let own = captures::table
-        .filter(captures::doc_id.eq(Bind(doc_id)))
-        .filter(captures::organization_id.eq(Bind(organization_id)));
-    diesel::delete(own).execute(connection).await?;
-    Ok(())
 }
 
 pub async fn find_page_read(
@@ -140,60 +151,13 @@ pub async fn load_page_reads(
     Ok(loaded.collect())
 }
 
-pub async fn save_snippets(
-    connection: &mut Conn,
-    organization_id: OrganizationId,
-    mut snippets: Vec<NewPageRead>,
-) -> Result<Vec<(DocId, CaptureId)>> {
-    snippets.sort_unstable_by_key(|new| new.read.doc_id);
-    snippets.dedup_by_key(|new| new.read.doc_id);
-    let doc_ids: Vec<DocId> = snippets.iter().map(|new| new.read.doc_id).collect();
-    lock_documents(connection, &doc_ids).await?;
-    let mut saved = Vec::with_capacity(snippets.len());
-    for mut new in snippets {
-        let doc_id = new.read.doc_id;
-        new.read.organization_id = organization_id;
-        insert_anchor(connection, doc_id, new.canonical_url.clone()).await?;
-        delete_removed(connection, organization_id, doc_id).await?;
-        if !is_whole_page_known(connection, organization_id, doc_id).await? {
-            saved.push((doc_id, save_reading(connection, new).await?));
-        }
-    }
-    Ok(saved)
-}
-
-/// Returns true if the organization may read more of a page than a snippet: the shared document, or its own reading.
-async fn is_whole_page_known(connection: &mut Conn, organization_id: OrganizationId, doc_id: DocId) -> Result<bool> {
-    let is_visible = captures::organization_id.is_null().or(captures::organization_id.eq(Bind(organization_id)));
-    let formats: Vec<CaptureFormat> = captures::table
-        .filter(captures::doc_id.eq(Bind(doc_id)))
-        .filter(is_visible)
-        .select(captures::format)
-        .load(connection)
-        .await?;
-    if !formats.contains(&CaptureFormat::Markdown) {
-        return Ok(false);
-    }
-    let own = find_page_read(connection, organization_id, doc_id).await?;
-    if own.and_then(|(_, capture)| capture).is_some_and(|capture| capture.format == CaptureFormat::Markdown) {
-        return Ok(true);
-    }
-    let shared: Option<CaptureFormat> = documents::table
-        .inner_join(captures::table.on(captures::capture_id.nullable().eq(documents::latest_capture_id)))
-        .filter(documents::doc_id.eq(Bind(doc_id)))
-        .filter(documents::listed)
-        .filter(documents::removed_at.is_null())
-        .select(captures::format)
-        .first(connection)
-        .await
-        .optional()?;
-    Ok(shared == Some(CaptureFormat::Markdown))
-}
-
 pub async fn save_page_read(connection: &mut Conn, new: NewPageRead) -> Result<()> {
-    lock_documents(connection, &[new.read.doc_id]).await?;
-    insert_anchor(connection, new.read.doc_id, new.canonical_url.clone()).await?;
-    save_reading(connection, new).await?;
+    let (organization_id, doc_id) = (new.read.organization_id, new.read.doc_id);
+    lock_documents(connection, &[doc_id]).await?;
+    insert_anchors(connection, vec![(doc_id, new.canonical_url.clone())]).await?;
+    let before = find_row(connection, organization_id, doc_id).await?;
+    let before = before.into_iter().map(|read| (doc_id, read)).collect();
+    save_readings(connection, organization_id, before, vec![new]).await?;
     Ok(())
 }
 
@@ -201,54 +165,92 @@ pub async fn save_long_page_read(connection: &mut Conn, new: NewPageRead) -> Res
     save_page_read(connection, new).await
 }
 
-/// Stores a reading of a known page and returns its capture: the one before if the content is unchanged.
-async fn save_reading(connection: &mut Conn, new: NewPageRead) -> Result<CaptureId> {
-    let NewPageRead { canonical_url: _, mut read, mut capture, passages, parts } = new;
-    let (organization_id, doc_id) = (read.organization_id, read.doc_id);
-    let before = find_row(connection, organization_id, doc_id).await?;
-    let known = before.as_ref().and_then(|before| before.latest_capture_id);
-    let reread = find_same(connection, organization_id, &capture).await?;
-    if let Some(before) = before {
-        read = PageRead {
-            source_url: before.source_url,
-            first_seen_at: before.first_seen_at,
-            stale_at: before.stale_at,
-            ..read
-        };
+/// Stores the organization's readings of different pages, whose documents are known and locked, in the order of their ids. `before` has
+/// the readings that they replace. Returns the captures: of unchanged content the one that is stored.
+pub async fn save_readings(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    mut before: HashMap<DocId, PageRead>,
+    new: Vec<NewPageRead>,
+) -> Result<Vec<(DocId, CaptureId)>> {
+    let same = find_same(connection, organization_id, &new).await?;
+    let mut saved = Vec::with_capacity(new.len());
+    let (mut inserted, mut updated, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut reread, mut added, mut divided, mut texts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for NewPageRead { canonical_url: _, mut read, mut capture, passages, parts } in new {
+        let doc_id = read.doc_id;
+        let known = same.get(&doc_id).copied();
+        let latest = known.unwrap_or(capture.capture_id);
+        saved.push((doc_id, latest));
+        read.organization_id = organization_id;
+        read.latest_capture_id = Some(latest);
+        match before.remove(&doc_id) {
+            Some(before) => {
+                if before.latest_capture_id.is_some() && before.latest_capture_id != known {
+                    replaced.push((doc_id, capture.captured_at));
+                }
+                updated.push(PageRead {
+                    source_url: before.source_url,
+                    first_seen_at: before.first_seen_at,
+                    stale_at: before.stale_at,
+                    ..read
+                });
+            }
+            None => inserted.push(read),
+        }
+        match known {
+            Some(capture_id) => reread.push((capture_id, capture)),
+            None => {
+                capture.organization_id = Some(organization_id);
+                divided.extend(parts.map(|parts| (capture.clone(), parts)));
+                added.push(capture);
+                texts.extend(passages);
+            }
+        }
     }
-    let latest = reread.unwrap_or(capture.capture_id);
-    read.latest_capture_id = Some(latest);
-    insert_missing_rows!(connection, page_reads::table, vec![read.clone()])?;
-    diesel::update(page_reads::table.find((Bind(organization_id), Bind(doc_id)))).set(read).execute(connection).await?;
-    if known.is_some() && known != reread {
+    insert_missing_rows!(connection, page_reads::table, inserted)?;
+    let update =
+        |read: PageRead| diesel::update(page_reads::table.find((Bind(organization_id), Bind(read.doc_id)))).set(read);
+    execute_all!(connection, updated.into_iter().map(update))?;
+    for (doc_id, captured_at) in replaced {
         // Somebody of the organization waited for it, so it was shown.
-        evidence::supersede_reading(connection, organization_id, doc_id, capture.captured_at).await?;
+        evidence::supersede_reading(connection, organization_id, doc_id, captured_at).await?;
     }
-    if let Some(capture_id) = reread {
-        update_reread(connection, vec![(capture_id, capture)]).await?;
-        return Ok(latest);
-    }
-    capture.organization_id = Some(organization_id);
-    insert_bulk!(connection, captures::table, vec![capture.clone()])?;
-    if let Some(parts) = parts {
+    update_reread(connection, reread).await?;
+    insert_bulk!(connection, captures::table, added)?;
+    for (capture, parts) in divided {
         insert_parts(connection, &capture, parts).await?;
     }
-    insert_bulk!(connection, passages::table, passages)?;
-    Ok(latest)
+    insert_bulk!(connection, passages::table, texts)?;
+    Ok(saved)
 }
 
-/// Returns the organization's capture with the content of the new one, replaced or not. Compares digests only: contents can be
+/// Returns the organization's captures with the contents of the new ones, replaced or not. Compares digests only: contents can be
 /// large.
-async fn find_same(connection: &mut Conn, organization_id: OrganizationId, new: &Capture) -> Result<Option<CaptureId>> {
-    let same = captures::table
-        .filter(captures::doc_id.eq(Bind(new.doc_id)))
+async fn find_same(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    new: &[NewPageRead],
+) -> Result<HashMap<DocId, CaptureId>> {
+    let digests: Vec<String> = new.iter().map(|new| new.capture.content_digest.clone()).collect();
+    let known = captures::table
+        .filter(is_one_of!(captures::doc_id, new.iter().map(|new| new.capture.doc_id)))
         .filter(captures::organization_id.eq(Bind(organization_id)))
-        .filter(captures::format.eq(Bind(new.format)))
-        .filter(captures::content_digest.eq(&new.content_digest))
-        .order(captures::superseded_at.is_not_null())
-        .select(captures::capture_id);
-    // Locked, so that it is not pruned if it takes its place again.
-    Ok(lock_rows!(same).first(connection).await.optional()?)
+        .filter(captures::content_digest.eq_any(digests))
+        .order((captures::superseded_at.is_not_null(), captures::capture_id))
+        .select((captures::doc_id, captures::format, captures::content_digest, captures::capture_id));
+    // Locked, so that none is pruned that takes its place again.
+    let known: Vec<(DocId, CaptureFormat, String, CaptureId)> = lock_rows!(known).load(connection).await?;
+    let mut same = HashMap::new();
+    for NewPageRead { capture, .. } in new {
+        let is_same = |(doc_id, format, digest, _): &&(DocId, CaptureFormat, String, CaptureId)| {
+            *doc_id == capture.doc_id && *format == capture.format && *digest == capture.content_digest
+        };
+        if let Some((_, _, _, capture_id)) = known.iter().find(is_same) {
+            same.insert(capture.doc_id, *capture_id);
+        }
+    }
+    Ok(same)
 }
 
 pub async fn confirm_page_read(
@@ -311,6 +313,12 @@ pub async fn delete_page_reads(
     organization_id: OrganizationId,
     doc_ids: Vec<DocId>,
 ) -> Result<()> {
+    delete_own(connection, organization_id, &doc_ids).await?;
+    delete_unread_pages(connection, doc_ids).await
+}
+
+/// Deletes an organization's own readings with their captures.
+async fn delete_own(connection: &mut Conn, organization_id: OrganizationId, doc_ids: &[DocId]) -> Result<()> {
     let own = captures::table
         .filter(captures::organization_id.eq(Bind(organization_id)))
         .filter(is_one_of!(captures::doc_id, doc_ids.iter().copied()));
@@ -319,7 +327,7 @@ pub async fn delete_page_reads(
         .filter(page_reads::organization_id.eq(Bind(organization_id)))
         .filter(is_one_of!(page_reads::doc_id, doc_ids.iter().copied()));
     diesel::delete(own).execute(connection).await?;
-    delete_unread_pages(connection, doc_ids).await
+    Ok(())
 }
 
 async fn delete_unread_pages(connection: &mut Conn, doc_ids: Vec<DocId>) -> Result<()> {

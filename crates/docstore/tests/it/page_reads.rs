@@ -23,6 +23,7 @@ on_both_backends!(
     snippets_do_not_replace_whole_pages,
     unchanged_snippet_keeps_its_capture,
     snippet_of_a_removed_page_is_a_new_reading,
+    snippets_of_several_pages_are_stored_together,
 );
 
 const URL: &str = "https://example.com/";
@@ -360,4 +361,44 @@ async fn snippet_of_a_removed_page_is_a_new_reading(db: Database) {
     assert_eq!(own(&db, one, doc_id).await, Vec::<String>::new(), "from before the removal");
     assert_eq!(db.save_snippets(one, vec![snippet(one, "A text.", at(6))]).await.unwrap().len(), 1);
     assert_eq!(own(&db, one, doc_id).await, ["A text."]);
+}
+
+async fn snippets_of_several_pages_are_stored_together(db: Database) {
+    let one = new_organization(&db).await;
+    let at_path = |mut new: NewPageRead, path: &str| {
+        new.canonical_url = format!("{URL}{path}");
+        let doc_id = page(&new.canonical_url, "").document.doc_id;
+        (new.read.doc_id, new.capture.doc_id) = (doc_id, doc_id);
+        new.passages.iter_mut().for_each(|passage| passage.doc_id = doc_id);
+        new
+    };
+    let [unchanged, changed] = ["unchanged", "changed"].map(|path| at_path(snippet(one, "A text.", NOW), path));
+    let whole = at_path(reading(one, "The whole page.", NOW), "whole");
+    db.save_page_read(whole.clone()).await.unwrap();
+    db.save_snippets(one, vec![unchanged.clone(), changed.clone()]).await.unwrap();
+
+    let new = ["new", "unchanged", "whole"].map(|path| at_path(snippet(one, "A text.", at(5)), path));
+    let other = at_path(snippet(one, "Another text.", at(5)), "changed");
+    let mut expected = vec![
+        (new[0].read.doc_id, new[0].capture.capture_id),
+        (unchanged.read.doc_id, unchanged.capture.capture_id),
+        (other.read.doc_id, other.capture.capture_id),
+    ];
+    expected.sort_unstable_by_key(|(doc_id, _)| *doc_id);
+    let mut all = new.to_vec();
+    all.push(other);
+    assert_eq!(db.save_snippets(one, all).await.unwrap(), expected);
+    for (stored, text, seen) in [
+        (&new[0], "A text.", at(5)),
+        (&unchanged, "A text.", at(5)),
+        (&changed, "Another text.", at(5)),
+        (&whole, "The whole page.", NOW),
+    ] {
+        let doc_id = stored.read.doc_id;
+        assert_eq!(content(&db, one, doc_id).await.as_deref(), Some(text));
+        let (read, capture) = db.find_page_read(one, doc_id).await.unwrap().unwrap();
+        assert_eq!((read.last_seen_at, capture.unwrap().captured_at), (seen, seen));
+    }
+    assert_eq!(db.count("captures").await, 5, "the replaced text is kept");
+    assert_eq!(db.count("captures WHERE superseded_at IS NULL").await, 4);
 }
