@@ -269,7 +269,7 @@ impl App {
         !self.web.is_empty() || self.second_stage.reads_texts() || self.semantic.is_some()
     }
 
-    /// Finds the best documents and their best passages.
+    /// Finds the best documents and their best passages, and loads them: the record names what the answer shows.
     async fn find(
         &self,
         engine: Option<&dyn SearchEngine>,
@@ -277,12 +277,12 @@ impl App {
         collections: &[Collection],
     ) -> Result<Found> {
         let mut found = self.find_best(engine, search, collections).await?;
+        let removed = Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
         // Others take the places of documents that were removed since the index last changed.
-        if search.has_trusted_cache.load(Ordering::Relaxed)
-            && Stage::Load.try_measure(self.load_best(search, &mut found.best)).await? > 0
-        {
+        if removed > 0 && search.has_trusted_cache.load(Ordering::Relaxed) {
             search.trusts_cache.store(false, Ordering::Relaxed);
             found = self.find_best(engine, search, collections).await?;
+            Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
         }
         if search.request.detail > Detail::Ids {
             // Those that a model read have theirs.
