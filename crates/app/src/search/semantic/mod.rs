@@ -133,15 +133,16 @@ impl App {
         }
     }
 
-    /// Returns the vector of the query. All collections of a search share one call of the model.
+    /// Returns the vector of the query; `None` also if the model knows nothing of it, which is no failure. All collections of a search
+    /// share one call of the model.
     async fn query_vector(&self, search: &Search<'_>) -> Option<Arc<QuantizedVector>> {
         let semantic = self.semantic.as_ref()?;
         let embed = async || {
             let deadline = search.request.deadline.earlier(LOAD_RESERVE);
             let embedding = Stage::Embed.measure(semantic.vectors.of(search.organization_id, &search.request.query));
             match deadline.within(embedding).await {
-                Some(Some(vector)) => Some(vector),
-                Some(None) => {
+                Some(Ok(vector)) => vector,
+                Some(Err(_)) => {
                     search.lack_semantic();
                     None
                 }
