@@ -41,7 +41,7 @@ pub enum WarningCode {
     IndexEmpty,
     /// Search: reranking is unavailable; results are in first-stage order.
     RerankUnavailable,
-    /// Search: the embedding model is unavailable; results are found by their words only.
+    /// Search: search by meaning is unavailable; results are found by their words only.
     SemanticUnavailable,
     /// Search: results of a web search provider are missing. Details: `provider`, and `reason`, one of `timeout`, `unreachable`,
     /// `rate_limited`, `refused`, `http_status` and `invalid_response`.

@@ -11,6 +11,7 @@ pub struct PassageVector {
     pub ordinal: u32,
     /// First 16 bytes of the SHA-256 digest of the embedded text.
     pub digest: [u8; DIGEST],
+    /// All 0 if the model knows nothing of the text.
     pub codes: Box<[i8]>,
 }
 

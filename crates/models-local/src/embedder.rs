@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use models::ModelError;
-use models::embedding::{Embedder, TextKind, normalized};
+use models::embedding::{Embedder, TextKind, is_unknown, normalized};
 use models::health::Health;
 use tokio::sync::oneshot;
 
@@ -52,7 +52,7 @@ impl LocalEmbedder {
         };
         let model = Arc::new(model);
         let tested = Arc::clone(&model);
-        let test = on(&workers, move || vectors(&tested, &["test".to_owned()], dimensions));
+        let test = on(&workers, move || vectors(&tested, "", &["test".to_owned()], dimensions));
         test.and_then(|tested| tested).map_err(|reason| fault(format!("a test failed: {reason}")))?;
 
         let name = folder.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
@@ -71,11 +71,15 @@ impl LocalEmbedder {
         })
     }
 
-    async fn compute(&self, kind: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
-        let prefix = match kind {
+    fn prefix(&self, kind: TextKind) -> &str {
+        match kind {
             TextKind::Query => &self.query_prefix,
             TextKind::Document => &self.document_prefix,
-        };
+        }
+    }
+
+    async fn compute(&self, kind: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let prefix = self.prefix(kind);
         let mut texts: Vec<(usize, String)> = texts.iter().map(|text| with_prefix(prefix, text)).enumerate().collect();
         // Texts of a computation are filled up to the length of the longest.
         texts.sort_by_key(|(_, text)| text.len());
@@ -89,11 +93,12 @@ impl LocalEmbedder {
     async fn compute_chunk(&self, kind: TextKind, chunk: &[(usize, String)]) -> Result<Vec<Vec<f32>>, ModelError> {
         let texts: Vec<String> = chunk.iter().map(|(_, text)| text.clone()).collect();
         let (model, dimensions) = (Arc::clone(&self.model), self.dimensions);
+        let prefix = self.prefix(kind).to_owned();
         let (done, result) = oneshot::channel();
         self.workers.submit(kind, move || {
             // Nobody waits for the result of a cancelled call.
             if !done.is_closed() {
-                let _ = done.send(vectors(&model, &texts, dimensions));
+                let _ = done.send(vectors(&model, &prefix, &texts, dimensions));
             }
         });
         result.await.unwrap_or_else(|_| Err(ENDED.to_owned())).map_err(ModelError::InvalidResponse)
@@ -139,20 +144,29 @@ fn on<T: Send + 'static>(workers: &Workers, function: impl FnOnce() -> T + Send 
     result.recv().map_err(|_| ENDED.to_owned())
 }
 
-/// Returns the vectors of texts, cut to the first components and scaled to the length 1.
-fn vectors(model: &Model, texts: &[String], dimensions: usize) -> Result<Vec<Vec<f32>>, String> {
+/// Returns the vectors of texts that begin with a prefix, cut to the first components and scaled to the length 1; zeros for a text
+/// without known tokens.
+fn vectors(model: &Model, prefix: &str, texts: &[String], dimensions: usize) -> Result<Vec<Vec<f32>>, String> {
     let vectors = model.embed(texts)?;
     if vectors.len() != texts.len() {
         return Err(format!("{} vectors for {} texts", vectors.len(), texts.len()));
     }
-    vectors.into_iter().map(|vector| with_direction(vector, dimensions)).collect()
+    let finished = |(vector, text): (Vec<f32>, &String)| -> Result<Vec<f32>, String> {
+        // The vector would be that of the prefix.
+        let own = text.get(prefix.len()..).unwrap_or_default();
+        match !prefix.is_empty() && model.is_unknown(own)? {
+            true => Ok(vec![0.0; dimensions]),
+            false => with_direction(vector, dimensions),
+        }
+    };
+    vectors.into_iter().zip(texts).map(finished).collect()
 }
 
-/// Scales a vector to the length 1. Texts without known tokens have zero vectors, and get the same direction each.
+/// Scales a vector to the length 1. Zeros, of texts without known tokens, stay zeros.
 fn with_direction(mut vector: Vec<f32>, dimensions: usize) -> Result<Vec<f32>, String> {
     vector.truncate(dimensions);
-    if vector.iter().all(|component| *component == 0.0) {
-        vector.fill(1.0);
+    if is_unknown(&vector) {
+        return Ok(vector);
     }
     normalized(vector).ok_or_else(|| "a vector is not finite".to_owned())
 }
@@ -190,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn zero_vectors_get_a_direction_and_others_are_cut() {
-        assert_eq!(with_direction(vec![0.0; 4], 4), Ok(vec![0.5; 4]));
+    fn zero_vectors_have_no_direction_and_others_are_cut() {
+        assert_eq!(with_direction(vec![0.0; 4], 4), Ok(vec![0.0; 4]));
         assert_eq!(with_direction(vec![0.0, 2.0, 9.0], 2), Ok(vec![0.0, 1.0]));
         assert!(with_direction(vec![1.0, f32::NAN], 2).is_err());
     }

@@ -89,6 +89,12 @@ impl Encoder {
         self.dimensions
     }
 
+    /// Returns true for a text without a token of the vocabulary.
+    pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
+        self.tokens.is_unknown(text)
+    }
+
+    /// Returns the vector of each text; zeros for a text without known tokens.
     pub fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -96,8 +102,14 @@ impl Encoder {
         let ids = texts.iter().map(|text| self.tokens.ids(text)).collect::<Result<Vec<Vec<u32>>, String>>()?;
         let batch = Batch::new(ids, self.embeddings.rows(), self.embeddings.positions())?;
         let hidden = self.forward(&batch).map_err(|error| error.to_string())?;
-        let vectors = hidden.chunks(batch.longest * self.dimensions).zip(&batch.lengths);
-        Ok(vectors.map(|(tokens, length)| self.pooling.pool(tokens, *length, self.dimensions)).collect())
+        let vectors = hidden.chunks(batch.longest * self.dimensions).zip(&batch.lengths).zip(texts);
+        let pooled = |((tokens, length), text): ((&[f32], &usize), &String)| -> Result<Vec<f32>, String> {
+            match self.is_unknown(text)? {
+                true => Ok(vec![0.0; self.dimensions]),
+                false => Ok(self.pooling.pool(tokens, *length, self.dimensions)),
+            }
+        };
+        vectors.map(pooled).collect()
     }
 
     /// Returns the last layer's output for each token.

@@ -39,6 +39,14 @@ impl Model {
         }
     }
 
+    /// Returns true for a text without a token of the vocabulary.
+    pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
+        match self {
+            Model::Static(model) => model.is_unknown(text),
+            Model::Encoder(model) => model.is_unknown(text),
+        }
+    }
+
     /// Returns the vector of each text, of any length. Texts of similar length are faster.
     pub fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
         match self {

@@ -22,7 +22,7 @@ pub struct StaticVectors {
     rows: Option<Vec<usize>>,
     /// Weight of each token.
     weights: Option<Vec<f32>>,
-    /// Token that counts only in texts without any other.
+    /// Token that does not count.
     unknown: Option<u32>,
 }
 
@@ -75,14 +75,19 @@ impl StaticVectors {
         texts.iter().map(|text| self.vector(text)).collect()
     }
 
-    /// Returns the mean up to its length, which does not matter.
+    /// Returns true for a text without a token of the vocabulary.
+    pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
+        self.tokens.is_unknown(text)
+    }
+
+    /// Returns the mean up to its length, which does not matter; zeros for a text without known tokens.
     fn vector(&self, text: &str) -> Result<Vec<f32>, String> {
-        let mut ids = self.tokens.ids(text)?;
-        if ids.iter().any(|id| Some(*id) != self.unknown) {
-            ids.retain(|id| Some(*id) != self.unknown);
-        }
+        let ids = self.tokens.ids(text)?;
         let mut sum = vec![0.0; self.dimensions];
-        for id in ids.into_iter().map(index) {
+        if self.tokens.are_unknown(&ids) {
+            return Ok(sum);
+        }
+        for id in ids.into_iter().filter(|id| Some(*id) != self.unknown).map(index) {
             let row = self.rows.as_ref().map_or(Some(id), |rows| rows.get(id).copied());
             let start = row.and_then(|row| row.checked_mul(self.dimensions));
             let vector = start.and_then(|start| self.table.get(start..)?.get(..self.dimensions));

@@ -79,12 +79,26 @@ impl Tokens {
         self.unknown
     }
 
+    /// Returns true for tokens, without those that mark the ends of a text, that are all outside of the vocabulary.
+    pub fn are_unknown(&self, ids: &[u32]) -> bool {
+        !ids.is_empty() && ids.iter().all(|id| Some(*id) == self.unknown)
+    }
+
+    /// Returns true for a text whose tokens are all outside of the vocabulary.
+    pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
+        Ok(self.are_unknown(&self.encode(text, false)?))
+    }
+
     /// Returns the ids of a text's tokens.
     pub fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
+        self.encode(text, self.with_special)
+    }
+
+    fn encode(&self, text: &str, with_special: bool) -> Result<Vec<u32>, String> {
         let encoded = if self.lowercase {
-            self.tokenizer.encode_fast(text.to_lowercase(), self.with_special)
+            self.tokenizer.encode_fast(text.to_lowercase(), with_special)
         } else {
-            self.tokenizer.encode_fast(text, self.with_special)
+            self.tokenizer.encode_fast(text, with_special)
         };
         encoded.map(|encoding| encoding.get_ids().to_vec()).map_err(|error| error.to_string())
     }

@@ -16,7 +16,8 @@ pub enum TextKind {
 pub trait Embedder: Send + Sync {
     /// Returns the vector of each text, in the order of the texts.
     ///
-    /// Vectors have finite components and the length 1, and all vectors of one embedder have the same number of components.
+    /// Vectors have finite components and the length 1, and all vectors of one embedder have the same number of components. Those of
+    /// texts that the model knows nothing of are 0 ([`is_unknown`]): such texts are not close to each other.
     /// Implementations cut texts that are too long for the model, divide long lists into batches, and enforce their own
     /// timeout.
     ///
@@ -48,9 +49,20 @@ pub fn normalized(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
+/// Returns true for the vector of a text that the model knows nothing of: all components are 0.
+pub fn is_unknown(vector: &[f32]) -> bool {
+    !vector.is_empty() && vector.iter().all(|component| *component == 0.0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::normalized;
+    use super::{is_unknown, normalized};
+
+    #[test]
+    fn only_vectors_of_zeros_are_unknown() {
+        assert!(is_unknown(&[0.0, -0.0]));
+        assert!([&[][..], &[0.0, 1.0], &[f32::NAN, 0.0]].into_iter().all(|vector| !is_unknown(vector)));
+    }
 
     #[test]
     fn vectors_are_scaled_to_unit_length() {

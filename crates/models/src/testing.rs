@@ -16,6 +16,7 @@ const DIMENSIONS: usize = 64;
 pub struct TestEmbedder {
     version: String,
     synonyms: Vec<(String, String)>,
+    unknown: Vec<String>,
     state: Mutex<State>,
     held: watch::Sender<bool>,
     calls: watch::Sender<usize>,
@@ -41,6 +42,7 @@ impl TestEmbedder {
         Self {
             version: version.to_owned(),
             synonyms: Vec::new(),
+            unknown: Vec::new(),
             state: Mutex::default(),
             held: watch::Sender::new(false),
             calls: watch::Sender::new(0),
@@ -51,6 +53,13 @@ impl TestEmbedder {
     #[must_use]
     pub fn with_synonyms(mut self, word: &str, other: &str) -> Self {
         self.synonyms.push((word.to_owned(), other.to_owned()));
+        self
+    }
+
+    /// Makes the model ignore this word, in lower case. A text of such words alone has a vector of zeros.
+    #[must_use]
+    pub fn without(mut self, word: &str) -> Self {
+        self.unknown.push(word.to_owned());
         self
     }
 
@@ -96,7 +105,7 @@ impl TestEmbedder {
     /// Returns the vector of a text.
     pub fn vector(&self, text: &str) -> Vec<f32> {
         let mut sum = vec![0.0_f32; DIMENSIONS];
-        for word in words(text) {
+        for word in words(text).filter(|word| !self.unknown.contains(word)) {
             let synonym = self.synonyms.iter().find(|(_, other)| *other == word);
             let word = synonym.map_or(&word, |(word, _)| word);
             // A generator seeded by the word and the version (SplitMix64).
@@ -111,7 +120,7 @@ impl TestEmbedder {
         let length = sum.iter().map(|component| component * component).sum::<f32>().sqrt();
         if length > 0.0 {
             sum.iter_mut().for_each(|component| *component /= length);
-        } else {
+        } else if words(text).next().is_none() {
             sum[0] = 1.0;
         }
         sum
@@ -171,12 +180,14 @@ mod tests {
 
     #[test]
     fn texts_with_equal_words_are_near() {
-        let model = TestEmbedder::default().with_synonyms("holiday", "vacation");
+        let model = TestEmbedder::default().with_synonyms("holiday", "vacation").without("xyzzy");
         let vector = |text| model.vector(text);
         assert!(cosine(&vector("Holiday, allowance"), &vector("vacation allowance")) > 0.99);
         assert!(cosine(&vector("holiday allowance"), &vector("holiday pay")) > 0.2);
         assert!(cosine(&vector("holiday"), &vector("walrus")).abs() < 0.5);
         assert!(cosine(&vector("walrus"), &TestEmbedder::new("other").vector("walrus")).abs() < 0.5);
+        assert_eq!(vector("holiday xyzzy"), vector("holiday"));
+        assert!(crate::embedding::is_unknown(&vector("xyzzy")));
         assert!((cosine(&vector(""), &vector("")) - 1.0).abs() < 1e-6);
     }
 }

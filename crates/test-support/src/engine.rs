@@ -16,6 +16,8 @@ pub struct TestEngine {
     inner: MemoryEngine,
     fault: Mutex<Option<EngineFault>>,
     held: watch::Sender<Held>,
+    /// True if searches by meaning wait.
+    holds_semantic: watch::Sender<bool>,
     arrived: watch::Sender<usize>,
     requests: Mutex<Vec<FirstStageRequest>>,
     matches_words_apart: AtomicBool,
@@ -58,8 +60,14 @@ impl TestEngine {
         self.held.send_replace(Held::Index(index));
     }
 
+    /// From now on searches by meaning wait for [`release`](Self::release), and those by words do not.
+    pub fn hold_semantic(&self) {
+        self.holds_semantic.send_replace(true);
+    }
+
     pub fn release(&self) {
         self.held.send_replace(Held::None);
+        self.holds_semantic.send_replace(false);
     }
 
     /// From now on phrases match documents that contain any of their words, as by collisions in an index of pairs of words.
@@ -105,6 +113,7 @@ impl SearchEngine for TestEngine {
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
+        let _ = self.holds_semantic.subscribe().wait_for(|holds| !holds).await;
         self.inner.semantic(request).await
     }
 

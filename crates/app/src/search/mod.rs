@@ -57,9 +57,14 @@ use stage::Stage;
 /// Time that a search waits for its record, which is then written later.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Time that a search with a deadline waits at least for its first results, and then for its record.
+/// Time that a search takes for its first results even if its deadline is over.
 const LEAST_TIME: Duration = Duration::from_millis(500);
+/// Time that a search with a deadline waits at least for the results of the other collection, and for its record.
+const LEAST_OTHER_TIME: Duration = Duration::from_millis(50);
 const LEAST_RECORD_TIME: Duration = Duration::from_millis(50);
+
+/// Time before the deadline that is kept for loading documents: searches by meaning and of providers end earlier.
+const LOAD_RESERVE: Duration = Duration::from_millis(100);
 
 /// Maximum length of a request that is recorded as it was sent, in bytes.
 const MAX_RECORDED_REQUEST: usize = 64 << 10;
@@ -121,7 +126,7 @@ pub struct SearchOutcome {
     pub empty_indexes: Vec<IndexName>,
     /// Web search providers whose results are missing.
     pub unavailable_providers: Vec<UnavailableProvider>,
-    /// True if the results are those of words alone, since the model of the semantic leg failed or was late.
+    /// True if the results are those of words alone, since the model or the index of the semantic leg failed or was late.
     pub semantic_unavailable: bool,
     /// True if a stage was skipped for lack of time.
     pub degraded: bool,
@@ -264,7 +269,7 @@ impl App {
         !self.web.is_empty() || self.second_stage.reads_texts() || self.semantic.is_some()
     }
 
-    /// Finds the best documents and their best passages.
+    /// Finds the best documents and their best passages, and loads them: the record names what the answer shows.
     async fn find(
         &self,
         engine: Option<&dyn SearchEngine>,
@@ -272,12 +277,12 @@ impl App {
         collections: &[Collection],
     ) -> Result<Found> {
         let mut found = self.find_best(engine, search, collections).await?;
+        let removed = Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
         // Others take the places of documents that were removed since the index last changed.
-        if search.has_trusted_cache.load(Ordering::Relaxed)
-            && Stage::Load.try_measure(self.load_best(search, &mut found.best)).await? > 0
-        {
+        if removed > 0 && search.has_trusted_cache.load(Ordering::Relaxed) {
             search.trusts_cache.store(false, Ordering::Relaxed);
             found = self.find_best(engine, search, collections).await?;
+            Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
         }
         if search.request.detail > Detail::Ids {
             // Those that a model read have theirs.
@@ -368,12 +373,14 @@ impl App {
         let Some(left) = deadline.left() else { return try_join_all(retrieving).await };
         let mut retrieving: FuturesUnordered<_> = retrieving.collect();
         let mut lists = Vec::with_capacity(collections.len());
-        let first = tokio::time::timeout(left.max(LEAST_TIME), retrieving.next()).await;
+        // Without these results there is no answer, so they may still be loaded when the deadline is over.
+        let first = tokio::time::timeout(left.saturating_add(LEAST_TIME), retrieving.next()).await;
         let late =
             |elapsed: tokio::time::error::Elapsed| Error::Unavailable { backend: "search", source: elapsed.into() };
         lists.extend(first.map_err(late)?.transpose()?);
+        let until_others = deadline.leaving(LEAST_OTHER_TIME);
         while !retrieving.is_empty() {
-            match deadline.within(retrieving.next()).await {
+            match until_others.within(retrieving.next()).await {
                 Some(next) => lists.extend(next.transpose()?),
                 None => {
                     search.degrade();

@@ -38,13 +38,12 @@ struct Plan {
 }
 
 impl App {
-    /// Reads the text to quote from. Returns a permit for it.
+    /// Reads the text to quote from of loaded candidates. Returns a permit for it.
     pub(super) async fn read_quotes(
         &self,
         search: &Search<'_>,
-        mut best: Vec<Candidate>,
+        best: Vec<Candidate>,
     ) -> Result<(Vec<QuoteSource>, Option<Permit>)> {
-        self.load_best(search, &mut best).await?;
         let candidates = best.into_iter().filter_map(|mut candidate| {
             let loaded = *candidate.loaded.take()?;
             Some((candidate, loaded))

@@ -19,7 +19,7 @@ pub(crate) enum Stage {
     Semantic,
     /// Answers of web search providers.
     Providers,
-    /// Candidates from the database, and analysis of those that are not cached.
+    /// Candidates from the database, and analysis of those that are not cached; then the documents of the results.
     Load,
     Rank,
     /// Answer of the reranking model.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::search::providers::WebSources;
 use app::search::{SearchOutcome, SearchRequest, SecondStage};
 use app::{Deadline, Error};
 use async_trait::async_trait;
 use model::{IndexName, RunMode};
 use models::ModelError;
 use models::scoring::Reranker;
-use test_support::{Setup, Tenant, TestApp, page, read_id, search};
+use models::testing::TestEmbedder;
+use test_support::{Setup, Tenant, TestApp, TestProvider, found as result, page, read_id, search};
 
 use crate::search::{urls, workspace_search};
 
@@ -90,6 +92,52 @@ async fn index_that_is_too_slow_is_left_out() {
     world.engine.release();
     let outcome = found(&world, &tenant, limited(both, 60_000)).await;
     assert_eq!((outcome.hits.len(), outcome.degraded), (2, false));
+}
+
+#[tokio::test]
+async fn search_by_meaning_that_is_too_slow_is_left_out() {
+    let setup = Setup { embedder: Some(Arc::new(TestEmbedder::default())), ..Setup::default() };
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    world.import([page("https://a.example/", "The tides.")]).await;
+    world.upload(&tenant, "a.txt", "The tides of a file.").await;
+    world.index_files(&tenant, RunMode::Incremental).await;
+    world.engine.hold_semantic();
+    let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "tides") };
+    // The documents are loaded after the wait, and are in no cache.
+    for request in [search("tides"), both] {
+        let outcome = found(&world, &tenant, limited(request, 700)).await;
+        // On a slow machine the other collection may be late.
+        assert_eq!((outcome.hits.is_empty(), outcome.degraded), (false, true));
+    }
+}
+
+#[tokio::test]
+async fn model_of_queries_that_is_too_slow_is_left_out() {
+    let model = Arc::new(TestEmbedder::default());
+    let world = TestApp::with(Setup { embedder: Some(model.clone()), ..Setup::default() }).await;
+    let tenant = world.tenant().await;
+    world.import([page("https://a.example/", "The tides.")]).await;
+    model.hold();
+    let outcome = found(&world, &tenant, limited(search("tides"), 700)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (1, true));
+}
+
+#[tokio::test]
+async fn provider_that_is_too_slow_is_left_out() {
+    for (index, milliseconds) in [(true, 700), (false, 700), (false, 100), (false, 0)] {
+        let slow = TestProvider::named("brave");
+        slow.hold();
+        let quick = TestProvider::with([result("https://b.example/", "Tides", "The tides of the sea.")]);
+        let web = WebSources { index, providers: vec![slow.setup(), quick.setup()], ..WebSources::default() };
+        let world = TestApp::with(Setup { web, ..Setup::default() }).await;
+        let tenant = world.tenant().await;
+        world.import([page("https://a.example/", "The tides.")]).await;
+        let outcome = found(&world, &tenant, limited(search("tides"), milliseconds)).await;
+        let case = format!("index: {index}, {milliseconds} ms");
+        assert_eq!((outcome.hits.len(), outcome.degraded), (1 + usize::from(index), true), "{case}");
+        assert_eq!(outcome.unavailable_providers.len(), 1, "{case}");
+    }
 }
 
 #[tokio::test]

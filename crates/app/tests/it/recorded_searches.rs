@@ -86,6 +86,24 @@ async fn record_without_a_model_and_with_a_preferred_domain() {
 }
 
 #[tokio::test]
+async fn record_is_that_of_the_answer_while_documents_change() {
+    let (world, tenant) = start(SecondStage::Lexical).await;
+    let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "tide gauge") };
+    world.engine.hold_index(IndexName::Workspace);
+    let changing = async {
+        world.engine.reached(2).await;
+        // The pages are looked up meanwhile. If that took longer, nothing would be tested.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        world.app.remove_web_page(&tenant.viewer, "https://page-0.example/").await.unwrap();
+        world.import_one(page("https://page-1.example/", "The tide gauge and another moon.")).await;
+        world.engine.release();
+    };
+    // Compares the documents and the captures of both.
+    let (recorded, ()) = tokio::join!(recorded(&world, &tenant, both), changing);
+    assert_eq!(recorded.results.len(), 3);
+}
+
+#[tokio::test]
 async fn records_of_others_and_unknown_ones_are_not_found() {
     let (world, tenant) = start(SecondStage::None).await;
     let stranger = world.tenant().await;

@@ -23,7 +23,7 @@ impl World {
     }
 
     async fn with(setup: Setup) -> Self {
-        let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation"));
+        let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation").without("xyzzy"));
         let app = TestApp::with(Setup { embedder: Some(model.clone()), ..setup }).await;
         let clock = Arc::clone(&app.clock) as Arc<dyn Clock>;
         let worker = EmbeddingWorker::new(app.store.clone(), model.clone(), clock);
@@ -158,6 +158,21 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
     assert_eq!(outcome.hits.len(), 2);
     assert_eq!(outcome.hits[0].canonical_url, "https://page-1.example/", "words and meaning beat meaning alone");
     assert!(outcome.ranker_version.ends_with("+fusion_v7"), "{}", outcome.ranker_version);
+}
+
+#[tokio::test]
+async fn query_that_the_model_does_not_know_is_answered_by_words_without_a_warning() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    world.import(&["Xyzzy.", "A holiday of thirty days."]).await;
+    let calls = world.model.calls();
+    for _ in 0..2 {
+        let outcome = world.app.app.search(&tenant.viewer, search("xyzzy")).await.unwrap();
+        assert!(!outcome.semantic_unavailable && !outcome.degraded);
+        assert_eq!((outcome.hits.len(), &*outcome.hits[0].canonical_url), (1, "https://page-0.example/"));
+    }
+    assert_eq!(world.model.calls() - calls, 1);
+    assert_eq!(world.urls(&tenant, search("vacation")).await, ["https://page-1.example/"], "the other has no vector");
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ pub(crate) fn of(outcome: &SearchOutcome, shaping: &Shaping, page: &PagePlan) ->
         warn(WarningCode::WebProviderUnavailable, message, json!({"provider": name, "reason": reason}));
     }
     if outcome.semantic_unavailable {
-        let message = "the embedding model is unavailable; results are found by their words only";
+        let message = "search by meaning is unavailable; results are found by their words only";
         warn(WarningCode::SemanticUnavailable, message.to_owned(), Value::Null);
     }
     if outcome.rerank_unavailable {

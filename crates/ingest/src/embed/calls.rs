@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use models::ModelError;
-use models::embedding::{Embedder, TextKind};
+use models::embedding::{Embedder, TextKind, is_unknown};
 use retrieval_core::embeddings::QuantizedVector;
 
 use super::call_size::CallSize;
@@ -116,7 +116,13 @@ async fn call(
     if vectors.len() != texts.len() {
         return Err(ModelError::InvalidResponse(format!("{} vectors for {} texts", vectors.len(), texts.len())));
     }
-    let quantized = |vector: Vec<f32>| QuantizedVector::quantize(&vector).map(|vector| vector.codes().into());
+    let quantized = |vector: Vec<f32>| -> Option<Box<[i8]>> {
+        // Zeros are stored, so that the text is not embedded again, and are in no index.
+        if is_unknown(&vector) {
+            return Some(vec![0_i8; vector.len()].into_boxed_slice());
+        }
+        QuantizedVector::quantize(&vector).map(|vector| vector.codes().into())
+    };
     Ok(vectors.into_iter().map(quantized).collect())
 }
 

@@ -38,7 +38,7 @@ pub struct Vectors<'a> {
 /// Vectors of a document.
 pub enum Found {
     Vectors(DocumentVectors),
-    /// The document has no passages to embed, or the index has no vectors.
+    /// The document has no passages to embed or none that the model knows, or the index has no vectors.
     Nothing,
     Unembedded,
 }

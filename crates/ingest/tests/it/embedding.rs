@@ -36,7 +36,7 @@ fn filler(world: &World, model: &Arc<TestEmbedder>) -> Filler {
 /// A world whose indexes use a model.
 async fn world_with_model() -> (World, Arc<TestEmbedder>, Arc<EmbeddingWorker>) {
     let world = World::new().await;
-    let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation"));
+    let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation").without("xyzzy"));
     let worker = worker(&world, &model);
     worker.adopt().await.unwrap();
     (world, model, worker)
@@ -227,6 +227,22 @@ async fn rejected_text_keeps_back_nothing_else() {
     let texts = model.embedded(TextKind::Document);
     let embedded = |word: &str| texts.iter().filter(|text| text.starts_with(&format!("About {word}"))).count();
     assert_eq!(words.map(embedded), [1, 0, 1, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn texts_that_the_model_does_not_know_are_done_and_near_to_nothing() {
+    let (world, model, worker) = world_with_model().await;
+    let unknown = save(&world, "unknown.md", "Xyzzy").await;
+    let known = save(&world, "known.md", "A walrus").await;
+    // No job is left to repeat.
+    settle(&world, &worker).await;
+    assert_eq!((near(&world, &model, "walrus").await, embedded(&model)), (vec![known], 2));
+    // The text is not embedded again.
+    let workspace = Collection::Workspace(world.organization_id);
+    let states = world.store.find_latest_states(workspace, vec![unknown]).await.unwrap();
+    let stored = world.store.list_vectors(vec![states[0].capture_id], model.version().to_owned()).await.unwrap();
+    assert_eq!(stored[0].passages.len(), 1);
+    assert!(stored[0].passages[0].codes.iter().all(|code| *code == 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

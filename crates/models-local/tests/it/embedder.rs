@@ -37,6 +37,20 @@ async fn queries_and_documents_have_their_prefixes() {
 }
 
 #[tokio::test]
+async fn texts_without_known_tokens_have_no_vector() {
+    let model = bert(&reference::tensors(7));
+    let zeros = vec![0.0; reference::HIDDEN];
+    let plain = open(&model).unwrap();
+    let found = embedded(&plain, &["unheard of", "unheard-of tax", "unheard"]).await;
+    assert_eq!((&found[0], &found[2]), (&zeros, &zeros));
+    assert_ne!(found[1], zeros);
+    let prefixed = LocalEmbedderOptions { query_prefix: "the ".into(), document_prefix: "form ".into(), ..options() };
+    let prefixed = LocalEmbedder::open(model.path(), prefixed).unwrap();
+    assert_eq!(prefixed.embed(TextKind::Query, &texts(&["unheard of"])).await.unwrap(), [zeros.clone()]);
+    assert_eq!(embedded(&prefixed, &["unheard", "of"]).await, [zeros.clone(), zeros]);
+}
+
+#[tokio::test]
 async fn first_components_are_kept_if_fewer_are_wanted() {
     let model = bert(&reference::tensors(3));
     let whole = embedded(&open(&model).unwrap(), &["tax"]).await;

@@ -18,7 +18,7 @@ use web_providers::{ProviderError, WebProvider, WebResponse};
 
 use super::candidate::CandidateList;
 use super::stage::Stage;
-use super::{LEAST_TIME, Search};
+use super::{LEAST_TIME, LOAD_RESERVE, Search};
 use crate::error::Result;
 use crate::{App, Error};
 use source::Source;
@@ -145,10 +145,12 @@ impl App {
         is_only_source: bool,
     ) -> (Vec<Arc<WebResponse>>, Vec<ProviderError>) {
         let query = query::web_query(search.request);
-        let until = search.request.deadline.left().map(|left| {
+        let deadline = match is_only_source {
             // A search without another source waits for its first results, as that of the index does.
-            Instant::now() + if is_only_source { left.max(LEAST_TIME) } else { left }
-        });
+            true => search.request.deadline.leaving(LEAST_TIME),
+            false => search.request.deadline,
+        };
+        let until = deadline.earlier(LOAD_RESERVE).left().map(|left| Instant::now() + left);
         let calls = self.web.sources.iter().map(async |source| {
             let call = source.search(search.organization_id, &query);
             let outcome = match until {

@@ -17,7 +17,7 @@ use query_vectors::QueryVectors;
 
 use super::candidate::SemanticList;
 use super::stage::Stage;
-use super::{Search, SearchRequest};
+use super::{LOAD_RESERVE, Search, SearchRequest};
 use crate::App;
 
 /// Fewest documents of a list of nearest ones. A list that most of the lexical results are in tells how far the model agrees with
@@ -105,7 +105,7 @@ impl App {
             limit: lexical.limit.max(LISTED),
         };
         let is_filtered = request.filters != Filters::default();
-        match search.request.deadline.within(self.ask_nearest(engine, &request)).await {
+        match search.request.deadline.earlier(LOAD_RESERVE).within(self.ask_nearest(engine, &request)).await {
             Some(Some(hits)) => Nearest { hits, limit: request.limit, is_filtered, candidates: lexical.limit },
             Some(None) => {
                 search.lack_semantic();
@@ -126,19 +126,23 @@ impl App {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the semantic search failed");
                 None
             }
-            Err(_) => None,
+            Err(_) => {
+                tracing::warn!("the semantic search took too long");
+                None
+            }
         }
     }
 
-    /// Returns the vector of the query. All collections of a search share one call of the model.
+    /// Returns the vector of the query; `None` also if the model knows nothing of it, which is no failure. All collections of a search
+    /// share one call of the model.
     async fn query_vector(&self, search: &Search<'_>) -> Option<Arc<QuantizedVector>> {
         let semantic = self.semantic.as_ref()?;
         let embed = async || {
-            let deadline = search.request.deadline;
+            let deadline = search.request.deadline.earlier(LOAD_RESERVE);
             let embedding = Stage::Embed.measure(semantic.vectors.of(search.organization_id, &search.request.query));
             match deadline.within(embedding).await {
-                Some(Some(vector)) => Some(vector),
-                Some(None) => {
+                Some(Ok(vector)) => vector,
+                Some(Err(_)) => {
                     search.lack_semantic();
                     None
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::OrganizationId;
 use models::ModelError;
-use models::embedding::{Embedder, TextKind};
+use models::embedding::{Embedder, TextKind, is_unknown};
 use retrieval_core::chars;
 use retrieval_core::embeddings::QuantizedVector;
 
@@ -16,11 +16,14 @@ const CACHED: u64 = 10_000;
 /// Characters of a query that the model reads. It would cut the rest.
 const MAX_CHARS: usize = 2_000;
 
+/// Vector of a query; `None` if the model knows nothing of it.
+pub type QueryVector = Option<Arc<QuantizedVector>>;
+
 /// Embeds queries, and remembers the vectors of recent ones.
 pub struct QueryVectors {
     embedder: Arc<dyn Embedder>,
     /// By organization: the time of an answer must not tell what others searched for.
-    cache: moka::sync::Cache<(OrganizationId, String), Arc<QuantizedVector>>,
+    cache: moka::sync::Cache<(OrganizationId, String), QueryVector>,
     failures: FailureLog,
 }
 
@@ -29,29 +32,37 @@ impl QueryVectors {
         Self { embedder, cache: moka::sync::Cache::new(CACHED), failures: FailureLog::default() }
     }
 
-    /// Returns the vector of a query; `None` if the model fails or takes too long.
-    pub async fn of(&self, organization_id: OrganizationId, query: &str) -> Option<Arc<QuantizedVector>> {
+    /// Returns the vector of a query.
+    ///
+    /// # Errors
+    /// The model fails or takes too long, which is logged here.
+    pub async fn of(&self, organization_id: OrganizationId, query: &str) -> Result<QueryVector, ModelError> {
         let text = chars::truncate(query.trim(), MAX_CHARS);
         let key = (organization_id, text.to_owned());
         if let Some(vector) = self.cache.get(&key) {
-            return Some(vector);
+            return Ok(vector);
         }
         match self.embed(text).await {
             Ok(vector) => {
-                let vector = Arc::new(vector);
-                self.cache.insert(key, Arc::clone(&vector));
-                Some(vector)
+                let vector = vector.map(Arc::new);
+                self.cache.insert(key, vector.clone());
+                Ok(vector)
             }
             Err(error) => {
                 self.failures.record(&error, "embedding a query failed: searches are lexical only");
-                None
+                Err(error)
             }
         }
     }
 
-    async fn embed(&self, text: &str) -> Result<QuantizedVector, ModelError> {
+    async fn embed(&self, text: &str) -> Result<Option<QuantizedVector>, ModelError> {
         let vectors = self.embedder.embed(TextKind::Query, &[text.to_owned()]).await?;
+        if vectors.first().is_some_and(|vector| is_unknown(vector)) {
+            return Ok(None);
+        }
         let vector = vectors.first().and_then(|vector| QuantizedVector::quantize(vector));
-        vector.ok_or_else(|| ModelError::InvalidResponse("the vector of the query has no direction".to_owned()))
+        vector
+            .map(Some)
+            .ok_or_else(|| ModelError::InvalidResponse("the vector of the query has no direction".to_owned()))
     }
 }
