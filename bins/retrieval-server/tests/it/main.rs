@@ -40,6 +40,7 @@ mod logs;
 mod meilisearch;
 mod monitoring;
 mod oauth;
+mod public_urls;
 mod qdrant;
 mod quickstart;
 mod rendering;
