@@ -30,6 +30,8 @@ mod faults;
 mod file_names;
 mod files;
 mod first_start;
+#[cfg(target_os = "linux")]
+mod full_output;
 mod index_rebuild;
 mod installer;
 mod instances;
