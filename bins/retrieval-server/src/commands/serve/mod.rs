@@ -269,8 +269,13 @@ async fn first_start(
     let first = FirstOrganization::new(actor::SERVER, now, "default", key)?;
     let (organization_id, key) = (first.organization_id().to_string(), first.key().to_owned());
     // Kept before it is valid: if that fails, the next start is the first one again.
-    let place = banner::keep(&key, &settings.data_dir, print_key)?;
-    first.store(store).await?;
+    let kept = banner::keep(&key, &settings.data_dir, print_key)?;
+    if !first.store(store).await? {
+        tracing::info!("another process created the first organization");
+        kept.discard();
+        return Ok(());
+    }
+    let place = kept.publish()?;
     let has_index_only = settings.web.providers == [WebProvider::Index];
     let is_web_empty = has_index_only && store.list_web_pages(None, None, 1).await?.is_empty();
     let program = is_web_empty.then(|| banner::program(config));
