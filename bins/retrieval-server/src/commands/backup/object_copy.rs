@@ -154,7 +154,7 @@ mod tests {
             created_at: Timestamp::from_millis(0),
             processed_etag: None,
             processed_size: None,
-            outcome: (number % 2 == 0).then_some(FileOutcome::Indexed),
+            outcome: number.is_multiple_of(2).then_some(FileOutcome::Indexed),
             reason: None,
             last_run_id: None,
             withdrawn_at: None,
