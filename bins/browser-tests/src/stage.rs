@@ -37,6 +37,12 @@ impl Stage {
         self.page.wait_for("header .who-name").await
     }
 
+    /// Forgets the key, after which the page takes another one.
+    pub async fn sign_out(&self) -> anyhow::Result<()> {
+        self.page.click("header .who button").await?;
+        self.page.wait_for("#key").await
+    }
+
     /// Opens a view by its address.
     pub async fn view(&self, fragment: &str) -> anyhow::Result<()> {
         self.page.script(&format!("location.hash = {}", serde_json::json!(fragment))).await?;

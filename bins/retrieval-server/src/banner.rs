@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use app::web_index::filling::{PROGRAM, WAYS};
 
+use crate::draft::PREFIX;
 use crate::{files, output};
 
 /// File of the data folder with the first key.
@@ -20,14 +21,46 @@ pub enum KeyPlace {
     File(PathBuf),
 }
 
-/// Writes the key to a file of the data folder, or leaves it to be printed on a terminal or if `print_key`.
-pub fn keep(key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<KeyPlace> {
+/// First key that is kept, and that no organization has yet.
+pub struct KeptKey {
+    place: KeyPlace,
+    /// File with the key under a temporary name; `None` if it is printed.
+    draft: Option<PathBuf>,
+}
+
+/// Writes the key to a file of the data folder under a temporary name, or leaves it to be printed on a terminal or if `print_key`.
+pub fn keep(key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<KeptKey> {
     let file = std::path::absolute(data_dir.join(KEY_FILE))?;
     if print_key || io::stdout().is_terminal() {
-        return Ok(KeyPlace::Printed { key: key.to_owned(), file });
+        return Ok(KeptKey { place: KeyPlace::Printed { key: key.to_owned(), file }, draft: None });
     }
-    write_key(&file, key)?;
-    Ok(KeyPlace::File(file))
+    if file.is_dir() {
+        bail!("writing the first key to `{}`: there is a folder of this name", file.display());
+    }
+    let draft = file.with_file_name(format!("{PREFIX}{:016x}", rand::random::<u64>()));
+    files::write_new(&draft, &format!("{key}\n"))
+        .with_context(|| format!("writing the first key to `{}`", draft.display()))?;
+    Ok(KeptKey { place: KeyPlace::File(file), draft: Some(draft) })
+}
+
+impl KeptKey {
+    /// Gives the file its name once the key is valid. An older file is of a database that is gone.
+    pub fn publish(self) -> anyhow::Result<KeyPlace> {
+        if let (Some(draft), KeyPlace::File(file)) = (&self.draft, &self.place) {
+            fs::rename(draft, file)
+                .and_then(|()| files::sync_parent(file))
+                .with_context(|| format!("moving the first key from `{}` to `{}`", draft.display(), file.display()))?;
+        }
+        Ok(self.place)
+    }
+
+    /// Removes the key of an organization that was not created.
+    pub fn discard(self) {
+        if let Some(draft) = self.draft {
+            // A key of no organization opens nothing.
+            let _ = fs::remove_file(draft);
+        }
+    }
 }
 
 /// Prints the base URL, the key or its file, and commands to paste: three for a file, and those that fill the web index if a

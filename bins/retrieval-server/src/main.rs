@@ -55,12 +55,10 @@ fn main() -> ExitCode {
     if matches!(command, Command::ExtractWorker) {
         return extract_worker::run();
     }
-    let errors = match run(command, config.as_deref()) {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(errors) => errors,
-    };
+    let mut errors = run(command, config.as_deref()).err().unwrap_or_default();
+    errors.extend(output::first_error());
     errors.iter().for_each(output::failure);
-    ExitCode::FAILURE
+    if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Returns the environment, without variables that are not Unicode: no setting is.

@@ -91,8 +91,8 @@ impl FirstOrganization {
         &self.key.0.key
     }
 
-    /// Stores both in one transaction.
-    pub async fn store(self, store: &Docstore) -> Result<()> {
+    /// Stores both in one transaction. Returns false, and stores nothing, if there is an organization by then.
+    pub async fn store(self, store: &Docstore) -> Result<bool> {
         let (key, key_created) = self.key;
         Ok(store.create_first_organization(self.organization, (key.row, key_created)).await?)
     }

@@ -20,10 +20,11 @@ impl Endpoint {
     /// Parses the address of a store.
     ///
     /// # Errors
-    /// `Failed` with the address, if it is invalid or cannot carry the bucket in its host name.
+    /// `Failed` with the address, without a user and a password, if it is invalid or cannot carry the bucket in its host name.
     pub fn new(address: Option<&str>, region: &str, bucket: &str, path_style: bool) -> Result<Self, BlobError> {
         let address = address.map_or_else(|| aws_address(region), str::to_owned);
-        let refuse = |why: &str| BlobError::new(BlobErrorKind::Failed, format!("endpoint `{address}` {why}"));
+        let shown = address.rsplit_once('@').map_or(address.as_str(), |(_, host)| host);
+        let refuse = |why: &str| BlobError::new(BlobErrorKind::Failed, format!("endpoint `{shown}` {why}"));
         let url = Url::parse(&address).map_err(|error| refuse("is not a URL").with_source(error))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(refuse("is neither http nor https"));
@@ -107,6 +108,12 @@ mod tests {
             ["", "store.example", "ftp://store.example", "http://u:p@store.example", "http://store.example/?q"]
         {
             assert!(Endpoint::new(Some(address), "r", "files", true).is_err(), "{address}");
+        }
+        for address in
+            ["http://u:hunter2@store.example", "http://u:hunter2@store.example:99999", "u:hunter2@store.example"]
+        {
+            let error = Endpoint::new(Some(address), "r", "files", true).unwrap_err().to_string();
+            assert!(error.contains("endpoint `store.example") && !error.contains("hunter2"), "{error}");
         }
         assert!(Endpoint::new(Some("http://127.0.0.1:1"), "r", "files", false).is_err(), "no host name for the bucket");
     }

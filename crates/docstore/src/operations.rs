@@ -95,8 +95,8 @@ operations! {
     read inventory::list_documents_without_file(after: Option<DocId>, limit: i64) -> Vec<DocId>;
     /// Creates an organization, with its first balance if it is billed.
     write accounts::create_organization(organization: Organization, prepaid: Option<BalanceEntry>, entry: AuditEntry) -> ();
-    /// Creates an organization together with its first key.
-    write accounts::create_first_organization(organization: (Organization, AuditEntry), key: (ApiKey, AuditEntry)) -> ();
+    /// Creates an organization together with its first key. Returns false if there is an organization already, also a deleted one.
+    write accounts::create_first_organization(organization: (Organization, AuditEntry), key: (ApiKey, AuditEntry)) -> bool;
     /// Lists all organizations, oldest first.
     read accounts::list_organizations() -> Vec<Organization>;
     /// Lists all organizations with the size of their data, oldest first.

@@ -25,7 +25,7 @@ fn write_section(text: &mut String, keys: &Dict, section: &str) {
             Value::Dict(..) => Ok(()),
             _ if is_secret(&key) => writeln!(text, "# {name}: secret"),
             _ if MAY_CONTAIN_A_SECRET.contains(&key.as_str()) => writeln!(text, "# {name}: may contain a secret"),
-            value => writeln!(text, "{name} = {}", literal(value)),
+            value => writeln!(text, "{name} = {}", literal(&key, value)),
         };
     }
     for (name, value) in keys {
@@ -37,13 +37,23 @@ fn write_section(text: &mut String, keys: &Dict, section: &str) {
     }
 }
 
-fn literal(value: &Value) -> String {
+fn literal(key: &str, value: &Value) -> String {
     match value {
-        Value::Array(_, items) => format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", ")),
+        Value::Array(_, items) => {
+            format!("[{}]", items.iter().map(|item| literal(key, item)).collect::<Vec<_>>().join(", "))
+        }
         Value::Bool(..) | Value::Num(..) => display_value(value),
-        Value::String(_, text) => quoted(&without_credentials(text)),
+        Value::String(_, text) if is_address(key, text) => quoted(&without_credentials(text)),
+        Value::String(_, text) => quoted(text),
         Value::Char(..) | Value::Empty(..) | Value::Dict(..) => quoted(&display_value(value)),
     }
+}
+
+/// Returns true for a text that may be a URL with credentials. Paths and mail addresses with `@` are written as they are; the contact
+/// is sent to every site.
+fn is_address(key: &str, text: &str) -> bool {
+    let is_named = key.ends_with("url") || key.ends_with("endpoint");
+    (is_named || text.contains("://")) && key != "fetch.contact"
 }
 
 /// Returns the text as a basic string of TOML.
@@ -57,4 +67,23 @@ fn quoted(text: &str) -> String {
         }
     }
     quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::MAY_CONTAIN_A_SECRET;
+
+    #[test]
+    fn handbook_names_the_keys_that_a_backup_omits() {
+        let handbook = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+        let text = std::fs::read_to_string(handbook).unwrap();
+        let row = text.lines().find(|line| line.starts_with("| `settings.toml` |")).unwrap();
+        // Every second part is quoted; the first one is the name of the file.
+        let named: BTreeSet<&str> = row.split('`').skip(1).step_by(2).skip(1).collect();
+        assert_eq!(named, BTreeSet::from(MAY_CONTAIN_A_SECRET), "{row}");
+    }
 }

@@ -8,6 +8,7 @@ mod keys;
 mod layers;
 mod network;
 mod parse;
+mod public_url;
 mod reach;
 mod rendering;
 mod secret;
@@ -50,6 +51,7 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         let mut errors = Vec::new();
         let mut settings = layers::merge(file, environment, &mut errors)?;
+        settings.canonicalize_public_url();
         settings.apply_tls();
         errors.extend(settings.errors());
         SettingsError::check(errors)?;

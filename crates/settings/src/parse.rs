@@ -8,14 +8,15 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use ipnet::IpNet;
 
-use crate::network;
+use crate::network::{self, NetworkError};
+use crate::secret::without_credentials;
 
 fn from_text<'de, D, T>(text: &str, what: &str) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err: Display>,
 {
-    text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not {what}")))
+    text.parse().map_err(|_| D::Error::custom(format!("`{}` is not {what}", without_credentials(text))))
 }
 
 pub(crate) fn socket_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
@@ -41,8 +42,7 @@ pub(crate) fn ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u1
 
 pub(crate) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
-    texts
-        .iter()
-        .map(|text| network::parse(text.trim()).map_err(|error| D::Error::custom(format!("`{text}` {error}"))))
-        .collect()
+    let refused =
+        |text: &str, error: NetworkError| D::Error::custom(format!("`{}` {error}", without_credentials(text)));
+    texts.iter().map(|text| network::parse(text.trim()).map_err(|error| refused(text, error))).collect()
 }

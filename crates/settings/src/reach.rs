@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use url::{Host, Url};
 
+use crate::secret::without_credentials;
 use crate::{Settings, SettingsError, StorageBackend};
 
 /// Clients that reach an address, from few to many.
@@ -26,8 +27,9 @@ pub(crate) fn check_storage(settings: &Settings) -> Result<(), SettingsError> {
         return Ok(());
     }
     let reason = format!(
-        "clients of `server.public_url` = `{}` cannot upload to `{address}`: set the public URL of storage",
-        settings.server.public_url
+        "clients of `server.public_url` = `{}` cannot upload to `{}`: set the public URL of storage",
+        without_credentials(&settings.server.public_url),
+        without_credentials(&address)
     );
     Err(SettingsError::invalid("storage.public_endpoint", &settings.storage.public_endpoint, reason))
 }

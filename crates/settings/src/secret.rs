@@ -29,8 +29,31 @@ pub(crate) fn may_hold_secret(key: &str) -> bool {
     SECRETS.iter().any(|secret| *secret == key || is_below(secret, key) || is_below(key, secret))
 }
 
-/// Removes the user and the password of a URL. The user alone may be a token.
+/// Removes users and passwords from a URL, or from each URL of a list with commas. The user alone may be a token. A text that is not a
+/// URL may be one with a mistake: everything before its last `@` is removed too, except the scheme.
 pub(crate) fn without_credentials(text: &str) -> String {
+    if !text.contains('@') {
+        return text.to_owned();
+    }
+    urls(text).iter().map(|url| without_user(url)).collect::<Vec<_>>().join(",")
+}
+
+/// Splits a list at the commas that a scheme follows: a password may contain others.
+fn urls(text: &str) -> Vec<String> {
+    let mut urls: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match urls.last_mut() {
+            Some(url) if scheme(part).is_none() => {
+                url.push(',');
+                url.push_str(part);
+            }
+            Some(_) | None => urls.push(part.to_owned()),
+        }
+    }
+    urls
+}
+
+fn without_user(text: &str) -> String {
     match Url::parse(text) {
         Ok(mut url) if url.password().is_some() || !url.username().is_empty() => {
             // Fails only for URLs without a host, which have neither.
@@ -38,8 +61,19 @@ pub(crate) fn without_credentials(text: &str) -> String {
             let _ = url.set_username("");
             url.to_string()
         }
-        Ok(_) | Err(_) => text.to_owned(),
+        Ok(_) | Err(_) => match (text.rsplit_once('@'), scheme(text)) {
+            (None, _) => text.to_owned(),
+            (Some((_, rest)), Some(scheme)) => format!("{scheme}://{rest}"),
+            (Some((_, rest)), None) => rest.to_owned(),
+        },
     }
+}
+
+/// Returns the text before `://`, if it can be a scheme.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.trim_start().split_once("://")?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    (!scheme.is_empty() && scheme.chars().all(fits)).then_some(scheme)
 }
 
 /// Secret text, hidden from `Debug` so that logs and panic messages do not contain it.

@@ -3,7 +3,7 @@ use url::Url;
 use crate::values::{Check, http_url, not_empty, positive};
 use crate::{
     GenerateBackend, IndexBackend, OAuth, RateLimitBackend, RerankBackend, Settings, SettingsError, StorageBackend,
-    embed, reach, rendering, telemetry, tls, web,
+    embed, public_url, reach, rendering, telemetry, tls, web,
 };
 
 /// Maximum number of shards, and of replicas of each. Every shard costs each node of the index memory and threads.
@@ -22,7 +22,7 @@ impl Settings {
     pub(crate) fn errors(&self) -> Vec<SettingsError> {
         [
             self.check_data_dir(),
-            self.check_public_url(),
+            public_url::check(self),
             tls::check(self),
             self.check_workers(),
             connections("server.max_connections", self.server.max_connections),
@@ -103,15 +103,6 @@ impl Settings {
     fn check_data_dir(&self) -> Check {
         if self.data_dir.as_os_str().is_empty() {
             return Err(SettingsError::invalid("data_dir", "", "must be a folder"));
-        }
-        Ok(())
-    }
-
-    fn check_public_url(&self) -> Check {
-        let public_url = &self.server.public_url;
-        http_url("server.public_url", public_url)?;
-        if public_url.ends_with('/') {
-            return Err(SettingsError::invalid("server.public_url", public_url, "must not end with a slash"));
         }
         Ok(())
     }

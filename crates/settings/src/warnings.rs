@@ -1,6 +1,7 @@
 use url::Url;
 
 use crate::Settings;
+use crate::secret::without_credentials;
 
 impl Settings {
     /// Returns what is valid and yet unsafe, one sentence each.
@@ -12,7 +13,7 @@ impl Settings {
             warnings.push(format!(
                 "auth.oauth.jwks_url = `{}` is not encrypted: whoever can change the response can forge access tokens; use \
                  https",
-                oauth.jwks_url
+                without_credentials(&oauth.jwks_url)
             ));
         }
         warnings

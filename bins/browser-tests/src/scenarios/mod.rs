@@ -2,6 +2,7 @@
 
 mod copying;
 mod first_answer;
+mod foreign_key;
 mod hostile;
 mod keyboard;
 mod many_files;
@@ -17,7 +18,7 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "first-answer",
     "uploads",
     "copying",
@@ -28,6 +29,7 @@ pub const NAMES: [&str; 12] = [
     "keyboard",
     "hostile-document",
     "revoked-key",
+    "foreign-key",
     "outage",
     "many-files",
 ];
@@ -44,6 +46,7 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "keyboard" => keyboard::run(stage).await,
         "hostile-document" => hostile::run(stage).await,
         "revoked-key" => revoked::run(stage).await,
+        "foreign-key" => foreign_key::run(stage).await,
         "outage" => outage::run(stage).await,
         "many-files" => many_files::run(stage).await,
         _ => bail!("there is no scenario `{name}`"),

@@ -9,6 +9,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.sign_in().await?;
     let created = stage.call("POST", "keys", &stage.key, Some(json!({"name": "short-lived"}))).await?;
     let second = created["key"].as_str().unwrap_or_default().to_owned();
+    stage.sign_out().await?;
     stage.page.open(&format!("{}/console/?second#key={second}", stage.server.base())).await?;
     stage.page.wait_for("header .who-name").await?;
     stage.view("#/keys").await?;

@@ -13,6 +13,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.page.wait_for_text("main", "The web index is empty").await?;
 
     let key = stage.operators_key().await?;
+    stage.sign_out().await?;
     stage.page.open(&format!("{}/console/?operator#key={key}", stage.server.base())).await?;
     stage.page.wait_for("nav a[href='#/web']").await?;
     stage.view("#/web").await?;

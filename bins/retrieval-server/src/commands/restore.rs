@@ -24,6 +24,7 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
         Location::Postgres(_) => return Err(BackupError::postgres_restore(folder).into()),
     };
     let manifest = archive::read_manifest(folder)?;
+    require_objects(folder, &manifest, settings)?;
     let of_data_folder = |error| BackupError::of_data_folder(&settings.data_dir, error);
     let lock_name = database.lock_name();
     let draft = Draft::of(&settings.data_dir, &[OF_THE_SYSTEM[0], &lock_name]).map_err(of_data_folder)?;
@@ -43,8 +44,12 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
     check_database(&draft.path.join(archive::DATABASE), &manifest, settings).await?;
     match (manifest.objects, settings.storage.backend) {
         (None, _) => output::note("the backup has no objects: storage was external"),
-        (Some(_), StorageBackend::Embedded) => {}
-        (Some(_), StorageBackend::S3) => output::note("storage is external: the restored objects are not used"),
+        (Some(0), _) | (Some(_), StorageBackend::Embedded) => {}
+        (Some(objects), StorageBackend::S3) => output::warn(&format!(
+            "storage is external (`storage.backend`), so the {objects} restored objects are not used: the next indexing run deletes \
+             the files that the bucket `{}` lacks",
+            settings.storage.bucket
+        )),
     }
     let placed = database.place(&draft.path)?;
     draft.publish(&database.name()).map_err(of_data_folder)?;
@@ -62,6 +67,19 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
         "the settings of the backup, without secrets, are in `{}`; the next start rebuilds the index",
         folder.join(archive::SETTINGS).display()
     ));
+    Ok(())
+}
+
+/// Refuses a backup without objects if storage is embedded: the next indexing run would find no object, and delete every file.
+fn require_objects(folder: &Path, manifest: &Manifest, settings: &Settings) -> anyhow::Result<()> {
+    if manifest.objects.is_none() && manifest.files > 0 && settings.storage.backend == StorageBackend::Embedded {
+        bail!(
+            "the backup has {} files and no objects, since its storage was external, and `storage.backend` is `embedded`: set \
+             `storage.*` to that store, as in `{}`",
+            manifest.files,
+            folder.join(archive::SETTINGS).display()
+        );
+    }
     Ok(())
 }
 

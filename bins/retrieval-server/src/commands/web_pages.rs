@@ -1,6 +1,6 @@
 //! `web list`, `web stats`, `web remove` and `web refresh`.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 
 use anyhow::bail;
 use app::web_index::pages::{self, WebPageEntry};
@@ -27,7 +27,7 @@ pub async fn list(selection: Selection, limit: Option<u64>, json: bool, settings
         }
         left -= 1;
         match plain {
-            true => drop(writeln!(stdout(), "{}", logging::visible(&page.url))),
+            true => output::text(&format!("{}\n", logging::visible(&page.url))),
             false => output::json(&line(&page)),
         }
         true

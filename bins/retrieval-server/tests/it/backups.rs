@@ -242,6 +242,36 @@ fn manifest_without_database_or_objects_is_refused() {
     }
 }
 
+/// An indexing run would take files without objects for deleted ones.
+#[test]
+fn backup_of_external_storage_is_restored_with_external_storage_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _, backup) = backed_up(folder.path());
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    let complete = fs::read_to_string(backup.join("manifest.json")).unwrap();
+    let mut manifest: Value = serde_json::from_str(&complete).unwrap();
+    manifest["objects"] = Value::Null;
+    manifest["parts"].as_array_mut().unwrap().retain(|part| !part["path"].as_str().unwrap().starts_with("objects"));
+    fs::write(backup.join("manifest.json"), manifest.to_string()).unwrap();
+    let refused = server.command(&["restore", text(&backup)]);
+    assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{refused:#?}");
+    assert!(refused.stderr.contains("1 files and no objects"), "{}", refused.stderr);
+    assert!(!server.data_folder().exists());
+
+    let settings = fs::read_to_string(server.settings_file()).unwrap();
+    let external = "[storage]\nbackend = \"s3\"\nendpoint = \"http://127.0.0.1:9\"\n";
+    fs::write(server.settings_file(), settings.replace("[storage]\n", external)).unwrap();
+    let restored = server.command(&["restore", text(&backup)]);
+    assert_eq!(restored.object()["files"], 1);
+    assert!(!restored.stderr.contains("warning"), "{}", restored.stderr);
+    fs::remove_dir_all(server.data_folder()).unwrap();
+    // With objects the operator learns that nothing reads them.
+    fs::write(backup.join("manifest.json"), complete).unwrap();
+    let restored = server.command(&["restore", text(&backup)]);
+    assert_eq!(restored.object()["objects"], 1);
+    assert!(restored.stderr.contains("warning: storage is external"), "{}", restored.stderr);
+}
+
 #[test]
 fn database_elsewhere_is_restored_after_the_objects_and_never_replaced() {
     let folder = tempfile::tempdir().unwrap();

@@ -30,6 +30,8 @@ mod faults;
 mod file_names;
 mod files;
 mod first_start;
+#[cfg(target_os = "linux")]
+mod full_output;
 mod index_rebuild;
 mod installer;
 mod instances;
@@ -40,6 +42,7 @@ mod logs;
 mod meilisearch;
 mod monitoring;
 mod oauth;
+mod public_urls;
 mod qdrant;
 mod quickstart;
 mod rendering;

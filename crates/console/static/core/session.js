@@ -14,7 +14,7 @@ function stored() {
 
 export const keyStore = createStore(stored());
 
-// Notice above the key form, such as the reason of a refusal.
+// Notice above the key form or the view, such as the reason of a refusal.
 export const noticeStore = createStore("");
 
 // Counter of sign-ins: what an earlier key loaded is dropped.
@@ -46,7 +46,8 @@ export function forget(notice = "") {
   noticeStore.set(notice);
 }
 
-// Takes a key out of `#key=...` and removes it from the address and from this entry of the history.
+// Takes a key out of `#key=...` and removes it from the address and from this entry of the history. It never replaces another key: a
+// link of somebody else would make the user upload files to the organization of its sender.
 export function takeKeyFromAddress() {
   const found = /^#\/?(?:\?)?key=([^&]+)/.exec(location.hash);
   if (!found) return;
@@ -56,6 +57,11 @@ export function takeKeyFromAddress() {
     key = decodeURIComponent(key);
   } catch {
     // Not encoded.
+  }
+  const used = keyStore.get();
+  if (used && used !== key.trim()) {
+    noticeStore.set("The link has another key, which was not used. To use it, forget the key of this tab first, and open the link again.");
+    return;
   }
   enterKey(key);
 }

@@ -3,7 +3,7 @@ import { html, useEffect, useErrorBoundary, useRef } from "../core/html.js";
 import { BASE, get } from "../core/api.js";
 import { connection, poll } from "../core/connection.js";
 import { href, route } from "../core/route.js";
-import { account, forget, keyStore } from "../core/session.js";
+import { account, forget, keyStore, noticeStore } from "../core/session.js";
 import { may } from "../core/scopes.js";
 import { useLoad } from "../core/load.js";
 import { useStore } from "../core/store.js";
@@ -84,6 +84,7 @@ function SignedIn() {
     </header>
     <${Outage} />
     <main id="main" ref=${main} tabindex="-1">
+      <${Notice} />
       <${Guard} key=${name}>
         ${!me && load.error && html`<h1>${title}</h1><${Failure} error=${load.error} retry=${load.reload} />`}
         ${!me && !load.error && html`<${Loading} label="Reading what this key may do" />`}
@@ -101,6 +102,12 @@ function Outage() {
   return html`<div class="outage-place" role="status" aria-live="polite">
     ${!online && html`<p class="outage"><span class="spinner" aria-hidden="true"></span>The server cannot be reached. Trying again… <button type="button" class="small-button" onClick=${poll}>Now</button></p>`}
   </div>`;
+}
+
+function Notice() {
+  const notice = useStore(noticeStore);
+  if (!notice) return null;
+  return html`<div class="note note-warn" role="alert"><${Icon} name="warning" /><p>${notice} <button type="button" class="small-button" onClick=${() => noticeStore.set("")}>Close</button></p></div>`;
 }
 
 // A fault of one view leaves the others usable.

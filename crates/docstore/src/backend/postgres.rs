@@ -188,6 +188,12 @@ async fn lock_outbox(connection: &mut Conn) -> Result<()> {
     Ok(())
 }
 
+/// Keeps other transactions from creating or changing organizations until this one ends.
+async fn lock_organizations(connection: &mut Conn) -> Result<()> {
+    connection.batch_execute("LOCK TABLE organizations IN SHARE ROW EXCLUSIVE MODE").await?;
+    Ok(())
+}
+
 #[derive(Clone)]
 pub struct Pools {
     pool: Pool<Conn>,

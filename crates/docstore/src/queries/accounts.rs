@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{ApiKeyId, OrganizationId, Timestamp};
 
 use super::balances::post_balance_entry;
-use super::{Conn, audit};
+use super::{Conn, audit, lock_organizations};
 use crate::error::Result;
 use crate::rows::{ApiKey, AuditEntry, BalanceEntry, KeyCreation, Organization, OrganizationSize, StorageTotals};
 use crate::schema::{api_keys, documents, organizations, storage_totals};
@@ -34,9 +34,16 @@ pub async fn create_first_organization(
     connection: &mut Conn,
     (organization, created): (Organization, AuditEntry),
     (key, key_created): (ApiKey, AuditEntry),
-) -> Result<()> {
+) -> Result<bool> {
+    lock_organizations(connection).await?;
+    let existing: Option<OrganizationId> =
+        organizations::table.select(organizations::id).first(connection).await.optional()?;
+    if existing.is_some() {
+        return Ok(false);
+    }
     create_organization(connection, organization, None, created).await?;
-    create_api_key(connection, key, key_created).await
+    create_api_key(connection, key, key_created).await?;
+    Ok(true)
 }
 
 pub async fn list_organizations(connection: &mut Conn) -> Result<Vec<Organization>> {

@@ -1,12 +1,13 @@
 //! Organizations and API keys.
 
-use docstore::{ApiKey, KeyCreation, StoreError};
+use docstore::{ApiKey, Docstore, KeyCreation, StoreError};
 use model::{ApiKeyId, OrganizationId, Scope};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, at, audit_entry, new_organization, organization};
 
 on_both_backends!(
+    only_one_first_organization_is_created,
     organizations_are_listed_oldest_first,
     key_is_found_by_digest,
     revocation_is_idempotent,
@@ -36,6 +37,21 @@ pub fn key(organization_id: OrganizationId, digest: u8) -> ApiKey {
         revoked_at: None,
         last_used_at: None,
     }
+}
+
+async fn create_first(store: Docstore, digest: u8) -> bool {
+    let first = organization();
+    let key = key(first.id, digest);
+    store.create_first_organization((first, audit_entry()), (key, audit_entry())).await.unwrap()
+}
+
+async fn only_one_first_organization_is_created(db: Database) {
+    let created = tokio::join!(create_first(db.another_store(), 1), create_first(db.another_store(), 2));
+    assert!(created.0 != created.1, "{created:?}");
+    assert!(!create_first(db.another_store(), 3).await);
+    let organizations = db.list_organizations().await.unwrap();
+    assert_eq!((organizations.len(), db.count("api_keys").await, db.count("audit_entries").await), (1, 1, 2));
+    assert_eq!(db.list_api_keys(organizations[0].id).await.unwrap().len(), 1);
 }
 
 async fn organizations_are_listed_oldest_first(db: Database) {

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod addresses;
 mod secrets;
 
 use std::path::Path;
@@ -378,43 +379,6 @@ fn variables_of_other_programs_are_ignored() {
         ("RETRIEVAL_SERVER_PORT_8080_TCP_ADDR", "10.0.0.1"),
     ];
     load("", &others).unwrap();
-}
-
-#[test]
-fn storage_must_be_reachable_for_clients_of_the_public_url() {
-    let check = |public_url: &str, storage: &str| {
-        load(&format!("[server]\npublic_url = \"{public_url}\"\n[storage]\n{storage}\n"), &[])
-    };
-    let endpoint = |url: &str| format!("public_endpoint = \"{url}\"");
-    let s3 = |url: &str| format!("backend = \"s3\"\nendpoint = \"{url}\"");
-    for (public_url, storage) in [
-        ("https://search.example.com", String::new()),
-        ("https://search.example.com", "bind = \"0.0.0.0:8082\"".to_owned()),
-        ("https://search.example.com", endpoint("http://localhost:8082")),
-        ("https://search.example.com", endpoint("http://[::1]:8082")),
-        ("https://search.example.com", endpoint("http://10.1.2.3:8082")),
-        ("https://search.example.com", endpoint("http://minio:9000")),
-        ("https://search.example.com", s3("http://127.0.0.1:9000")),
-        ("https://203.0.113.7", endpoint("http://192.168.0.4:8082")),
-        ("http://192.168.0.4:8080", String::new()),
-        ("http://retrieval:8080", endpoint("http://0.0.0.0:8082")),
-    ] {
-        let message = check(public_url, &storage).unwrap_err().to_string();
-        assert!(message.starts_with("`storage.public_endpoint` = `"), "{public_url} {storage}: {message}");
-        assert!(message.contains(public_url), "{message}");
-    }
-    for (public_url, storage) in [
-        ("http://127.0.0.1:8080", String::new()),
-        ("http://localhost:8080", "bind = \"0.0.0.0:8082\"".to_owned()),
-        ("https://search.example.com", endpoint("https://uploads.example.com")),
-        ("https://search.example.com", "bind = \"198.51.100.7:8082\"".to_owned()),
-        ("https://search.example.com", "backend = \"s3\"".to_owned()),
-        ("http://192.168.0.4:8080", endpoint("http://192.168.0.4:8082")),
-        ("http://search.corp:8080", endpoint("http://10.1.2.3:8082")),
-        ("http://127.0.0.1:8080", endpoint("https://uploads.example.com")),
-    ] {
-        check(public_url, &storage).unwrap();
-    }
 }
 
 #[test]

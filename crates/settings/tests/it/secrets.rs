@@ -81,6 +81,37 @@ fn errors_of_syntax_have_the_position_but_not_the_line() {
 fn errors_quote_addresses_without_their_credentials() {
     let message = load_error("[storage]\nendpoint = \"ftp://u:hunter2@h/\"", &[]);
     assert!(message.starts_with("`storage.endpoint` = `ftp://h/`: must be an http or https URL"), "{message}");
+    let of_index = |backend: &str, url: &str| format!("[index]\nbackend = \"{backend}\"\nurl = \"{url}\"");
+    for (toml, quoted) in [
+        (of_index("meilisearch", "http://admin:hunter2@meili:77000"), "`http://meili:77000`"),
+        (of_index("meilisearch", "admin:hunter2@meili:7700"), "`meili:7700`"),
+        (of_index("meilisearch", "hunter2@meili:7700"), "`meili:7700`"),
+        (of_index("meilisearch", "http://u:hunter2,hunter2@meili:77000"), "`http://meili:77000`"),
+        (of_index("qdrant", "http://u:hunter2@a:6334,http://u:hunter2@b:66334"), "`http://b:66334`"),
+        (
+            "[rerank]\nbackend = \"http\"\nurl = \"https://u:hunter2@rerank host/rerank\"".to_owned(),
+            "`https://rerank host/rerank`",
+        ),
+        ("[server]\nbind = \"u:hunter2@127.0.0.1:8080\"".to_owned(), "`127.0.0.1:8080`"),
+        ("[fetch]\nallow_networks = [\"u:hunter2@10.0.0.0/8\"]".to_owned(), "`10.0.0.0/8`"),
+        ("index = \"http://u:hunter2@meili:7700\"".to_owned(), "`index`"),
+        (
+            "[server]\npublic_url = \"https://search.acme.com\"\n\
+             [storage]\npublic_endpoint = \"http://u:hunter2@127.0.0.1:9000\""
+                .to_owned(),
+            "cannot upload to `http://127.0.0.1:9000/`",
+        ),
+    ] {
+        let message = load_error(&toml, &[]);
+        assert!(message.contains(quoted) && !message.contains("hunter2"), "{toml}: {message}");
+    }
+}
+
+#[test]
+fn warnings_quote_addresses_without_their_credentials() {
+    let toml = "[auth.oauth]\nissuer = \"https://i.example\"\naudience = \"a\"\njwks_url = \"http://u:hunter2@i.example/keys\"";
+    let warnings = load(toml, &[]).unwrap().warnings();
+    assert!(warnings[0].contains("`http://i.example/keys`") && !warnings[0].contains("hunter2"), "{warnings:?}");
 }
 
 #[test]

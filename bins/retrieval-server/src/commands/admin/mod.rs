@@ -66,7 +66,7 @@ async fn execute(command: Admin, settings: &Settings, store: &Docstore) -> anyho
             let created = accounts::create_key(store, &actor, now, org, new).await?;
             let mut shown = key_json(&created.row, now);
             shown["key"] = created.key.into();
-            output::json(&shown);
+            output::json_once(&shown);
         }
         Admin::Key(Key::List { org }) => {
             for key in accounts::list_keys(store, org).await? {

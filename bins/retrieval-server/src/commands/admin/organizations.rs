@@ -1,6 +1,6 @@
 //! `admin org list` and `admin org delete`.
 
-use std::io::{IsTerminal, Write, stdin, stdout};
+use std::io::{IsTerminal, stdin, stdout};
 
 use anyhow::{Context, bail};
 use app::{accounts, removal};
@@ -49,7 +49,7 @@ fn state(organization: &Organization) -> &'static str {
 pub async fn list(store: &Docstore, settings: &Settings, json: bool) -> anyhow::Result<()> {
     let sizes = store.list_organization_sizes().await?;
     if !json && stdout().is_terminal() {
-        let _ = stdout().write_all(table(&sizes).as_bytes());
+        output::text(&table(&sizes));
         return Ok(());
     }
     sizes.iter().for_each(|size| output::json(&line(size, settings)));

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::archive::{self, Part};
 
-/// Readings of the store for one file: it may be replaced while it is copied.
+/// Readings of the store for one page of files: they may be replaced while they are copied.
 const ATTEMPTS: usize = 5;
 
 /// A file whose object could not be copied.
@@ -53,39 +53,58 @@ impl ObjectCopy {
 
     /// Copies the objects of these files. Returns the copy, and the files that should have an object and have none.
     pub fn add(mut self, files: Vec<File>) -> anyhow::Result<(Self, Vec<Missing>)> {
+        let root = self.root.clone();
+        let missing = self.add_page(files, &mut || Snapshot::read(&root))?;
+        Ok((self, missing))
+    }
+
+    /// Copies the objects of these files. The store is read again at once for all whose object is not there.
+    fn add_page(
+        &mut self,
+        files: Vec<File>,
+        read: &mut dyn FnMut() -> io::Result<Snapshot>,
+    ) -> anyhow::Result<Vec<Missing>> {
         let mut missing = Vec::new();
+        let mut without_object = Vec::new();
+        let mut left = files;
+        for _ in 0..ATTEMPTS {
+            left = self.copy_objects(left, &mut missing)?;
+            if left.is_empty() {
+                break;
+            }
+            // Replaced or deleted since the last reading, or uploaded later.
+            self.snapshot = read().with_context(|| format!("reading the objects of `{}`", self.root.display()))?;
+            let (present, absent): (Vec<File>, Vec<File>) =
+                left.into_iter().partition(|file| self.snapshot.get(&file.object_key).is_some());
+            without_object.extend(absent);
+            left = present;
+        }
+        // Others were announced and not uploaded.
+        let expected = without_object.into_iter().chain(left).filter(|file| file.outcome.is_some());
+        missing.extend(expected.map(|file| Missing { file, damage: None }));
+        Ok(missing)
+    }
+
+    /// Copies what the last reading has. Returns the files without an object, except for deleted ones, and adds damaged ones to
+    /// `missing`.
+    fn copy_objects(&mut self, files: Vec<File>, missing: &mut Vec<Missing>) -> anyhow::Result<Vec<File>> {
+        let mut left = Vec::new();
         for file in files {
-            match self.add_file(&file) {
+            match self.copy_object(&file) {
                 Ok(true) => {}
-                Ok(false) if file.withdrawn_at.is_none() && file.outcome.is_some() => {
-                    missing.push(Missing { file, damage: None });
-                }
-                // Deleted, or announced and not uploaded.
-                Ok(false) => {}
+                // Deleted: no later reading changes that.
+                Ok(false) if file.withdrawn_at.is_some() => {}
+                Ok(false) => left.push(file),
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     missing.push(Missing { file, damage: Some(error.to_string()) });
                 }
                 Err(error) => return Err(error).with_context(|| format!("copying the object `{}`", file.object_key)),
             }
         }
-        Ok((self, missing))
+        Ok(left)
     }
 
     /// Returns false if the file has no object.
-    fn add_file(&mut self, file: &File) -> io::Result<bool> {
-        for _ in 0..ATTEMPTS {
-            if self.copy_object(file)? {
-                return Ok(true);
-            }
-            // Replaced or deleted since the last reading, or uploaded later.
-            self.snapshot = Snapshot::read(&self.root)?;
-            if self.snapshot.get(&file.object_key).is_none() {
-                break;
-            }
-        }
-        Ok(false)
-    }
-
     fn copy_object(&mut self, file: &File) -> io::Result<bool> {
         let Some(object) = self.snapshot.get(&file.object_key) else { return Ok(false) };
         if file.is_withdrawn(Timestamp::from_millis(object.modified_ms)) {
@@ -114,5 +133,57 @@ impl ObjectCopy {
         let parts =
             [Part::of(&self.folder, archive::OBJECT_LIST)?, Part::of(&self.folder, &journal.to_string_lossy())?];
         Ok((self.count, self.bytes, parts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use model::{DocId, FileOutcome, OrganizationId};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn file(number: usize) -> File {
+        File {
+            object_key: format!("files/{number}"),
+            organization_id: OrganizationId(Uuid::nil()),
+            name: format!("{number}.txt"),
+            doc_id: DocId(Uuid::nil()),
+            content_type: None,
+            created_at: Timestamp::from_millis(0),
+            processed_etag: None,
+            processed_size: None,
+            outcome: number.is_multiple_of(2).then_some(FileOutcome::Indexed),
+            reason: None,
+            last_run_id: None,
+            withdrawn_at: None,
+            bytes: 0,
+            upload_expires_at: None,
+            labels: None,
+            processed_at: None,
+            original_name: None,
+        }
+    }
+
+    /// Returns the number of missing objects, and how often the store was read for them.
+    fn add(files: Vec<File>) -> (usize, usize) {
+        let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut copy = ObjectCopy::create(root.path(), folder.path()).unwrap();
+        let mut readings = 0;
+        let mut read = || {
+            readings += 1;
+            Snapshot::read(root.path())
+        };
+        let missing = copy.add_page(files, &mut read).unwrap();
+        (missing.len(), readings)
+    }
+
+    #[test]
+    fn store_is_read_once_for_a_page_of_files_without_objects() {
+        assert_eq!(add((0..1_000).map(file).collect()), (500, 1));
+        let withdrawn = |number| File { withdrawn_at: Some(Timestamp::from_millis(1)), ..file(number) };
+        assert_eq!(add((0..1_000).map(withdrawn).collect()), (0, 0));
+        assert_eq!(add(Vec::new()), (0, 0));
     }
 }

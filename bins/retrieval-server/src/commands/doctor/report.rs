@@ -1,7 +1,5 @@
 //! Findings and their output.
 
-use std::io::Write;
-
 use serde_json::json;
 
 use crate::{logging, output};
@@ -55,7 +53,7 @@ pub fn print(findings: &[Finding], json: bool) {
         }
         return;
     }
-    let _ = std::io::stdout().write_all(table(findings).as_bytes());
+    output::text(&table(findings));
 }
 
 fn table(findings: &[Finding]) -> String {

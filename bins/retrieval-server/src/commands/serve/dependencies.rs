@@ -21,6 +21,8 @@ const INDEX_PATIENCE: Duration = Duration::from_secs(60);
 /// Time that a start waits for object storage. Its own attempts take longer.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_secs(1);
+/// Pause after object storage has refused this server. An operator must change something first.
+const REFUSED_RETRY: Duration = Duration::from_secs(60);
 
 /// Opens the database, and waits for one that does not answer yet.
 ///
@@ -85,13 +87,54 @@ pub async fn storage(blobs: &Arc<dyn BlobStore>, stop: &CancellationToken) -> an
 
 /// Repeats the preparation until it succeeds.
 async fn prepare(blobs: &dyn BlobStore) {
+    let (mut pause, mut refusals) = (RETRY, Refusals::default());
     loop {
-        tokio::time::sleep(RETRY).await;
-        match blobs.prepare().await {
-            Ok(()) => return tracing::info!("object storage is ready"),
-            // `/readyz` has the state of the store, and the next attempts would only repeat the first warning.
-            Err(error) if error.kind == BlobErrorKind::Unavailable => {}
-            Err(error) => tracing::error!("preparing object storage: {}", error_causes::describe(&error)),
+        tokio::time::sleep(pause).await;
+        let Err(error) = blobs.prepare().await else {
+            return tracing::info!("object storage is ready");
+        };
+        pause = pause_after(error.kind);
+        if let Some(text) = refusals.new_text(&error) {
+            tracing::error!("preparing object storage: {text}");
         }
+    }
+}
+
+fn pause_after(kind: BlobErrorKind) -> Duration {
+    if kind == BlobErrorKind::Unavailable { RETRY } else { REFUSED_RETRY }
+}
+
+/// The refusal of the store that was logged last.
+#[derive(Default)]
+struct Refusals(Option<String>);
+
+impl Refusals {
+    /// Returns the text to log; `None` for a repeated refusal. `/readyz` has the state of a store that does not answer, and the next
+    /// attempts would only repeat the first warning.
+    fn new_text(&mut self, error: &BlobError) -> Option<String> {
+        let text = error_causes::describe(error);
+        if error.kind == BlobErrorKind::Unavailable || self.0.as_ref() == Some(&text) {
+            return None;
+        }
+        self.0 = Some(text.clone());
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_of_the_store_is_logged_once_and_tried_again_after_a_minute() {
+        let denied = BlobError::new(BlobErrorKind::Denied, "the key is unknown");
+        let silent = BlobError::new(BlobErrorKind::Unavailable, "no answer");
+        let other = BlobError::new(BlobErrorKind::Denied, "the key is revoked");
+        let mut refusals = Refusals::default();
+        let logged =
+            [&silent, &denied, &denied, &silent, &denied, &other].map(|error| refusals.new_text(error).is_some());
+        assert_eq!(logged, [false, true, false, false, false, true]);
+        assert_eq!(pause_after(silent.kind), Duration::from_secs(1));
+        assert_eq!(pause_after(denied.kind), Duration::from_secs(60));
     }
 }

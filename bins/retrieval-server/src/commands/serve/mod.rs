@@ -19,7 +19,7 @@ use http_actix::{Listeners, MetricsText};
 use ingest::Supervisor;
 use model::{Clock, SystemClock};
 use server_tls::ServerTls;
-use settings::{Settings, WebProvider};
+use settings::{IndexBackend, Settings, StorageBackend, WebProvider};
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -188,9 +188,13 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     failure.map_or(Ok(()), Err)
 }
 
-/// Returns the check of free disk space, which uploads, the database and the index need.
+/// Returns the check of free disk space. It is required if the disk holds the database, the index or the objects: otherwise a load
+/// balancer would take all instances with a full disk out of service, which still answer searches.
 fn disk_check(settings: &Settings) -> HostCheck {
-    HostCheck { name: "disk", required: true, check: disk::checker(settings) }
+    let required = settings.storage.backend == StorageBackend::Embedded
+        || settings.index.backend == IndexBackend::Embedded
+        || !matches!(compose::location(settings), Ok(Location::Postgres(_)));
+    HostCheck { name: "disk", required, check: disk::checker(settings) }
 }
 
 /// Binds a listener. The error names the setting.
@@ -269,8 +273,13 @@ async fn first_start(
     let first = FirstOrganization::new(actor::SERVER, now, "default", key)?;
     let (organization_id, key) = (first.organization_id().to_string(), first.key().to_owned());
     // Kept before it is valid: if that fails, the next start is the first one again.
-    let place = banner::keep(&key, &settings.data_dir, print_key)?;
-    first.store(store).await?;
+    let kept = banner::keep(&key, &settings.data_dir, print_key)?;
+    if !first.store(store).await? {
+        tracing::info!("another process created the first organization");
+        kept.discard();
+        return Ok(());
+    }
+    let place = kept.publish()?;
     let has_index_only = settings.web.providers == [WebProvider::Index];
     let is_web_empty = has_index_only && store.list_web_pages(None, None, 1).await?.is_empty();
     let program = is_web_empty.then(|| banner::program(config));
@@ -299,6 +308,35 @@ impl StopSignals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    const EXTERNAL: [(&str, &str); 5] = [
+        ("RETRIEVAL__DATABASE__URL", "postgres://u:p@h/d"),
+        ("RETRIEVAL__INDEX__BACKEND", "meilisearch"),
+        ("RETRIEVAL__INDEX__URL", "http://h:7700"),
+        ("RETRIEVAL__STORAGE__BACKEND", "s3"),
+        ("RETRIEVAL__QUOTAS__MIN_FREE_DISK_BYTES", "9000000000000000000"),
+    ];
+
+    fn disk_without(variable: &str) -> HostCheck {
+        let given = EXTERNAL.iter().filter(|(name, _)| *name != variable);
+        let given = given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        disk_check(&Settings::load(None, given).unwrap())
+    }
+
+    #[test]
+    fn full_disk_takes_an_instance_out_of_service_only_if_it_holds_data() {
+        let disk = disk_without("");
+        assert!(!disk.required && (disk.check)().is_err(), "it is shown as down, and nothing else follows");
+        for embedded in ["RETRIEVAL__DATABASE__URL", "RETRIEVAL__INDEX__BACKEND", "RETRIEVAL__STORAGE__BACKEND"] {
+            assert!(disk_without(embedded).required, "{embedded}");
         }
     }
 }

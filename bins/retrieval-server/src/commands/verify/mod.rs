@@ -82,7 +82,7 @@ struct Checked {
 }
 
 async fn check_files(store: &Docstore, settings: &Settings, report: &mut Report) -> anyhow::Result<Checked> {
-    let objects = Objects::open(settings).await.context("reading the object store")?;
+    let mut objects = Objects::open(settings).await.context("reading the object store")?;
     // Before the files: the row of an object is older than the object.
     let stored = objects.keys().await?;
     let mut documents: HashMap<OrganizationId, HashSet<DocId>> = HashMap::new();
@@ -97,14 +97,14 @@ async fn check_files(store: &Docstore, settings: &Settings, report: &mut Report)
         let page = store.list_all_files(after.take(), PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.object_key.clone());
-        for file in page {
-            checked.files += 1;
-            report.progress.set_message(format!("{} files", checked.files));
-            keys.insert(file.object_key.clone());
-            check_file(store, &file, &objects, &documents, &mut checked, report).await?;
-        }
+        keys.extend(page.iter().map(|file| file.object_key.clone()));
+        check_page(store, page, &mut objects, &documents, &mut checked, report).await?;
     }
-    for key in stored.into_iter().filter(|key| !keys.contains(key)) {
+    let left: Vec<String> = stored.into_iter().filter(|key| !keys.contains(key)).collect();
+    if !left.is_empty() {
+        objects.refresh().await?;
+    }
+    for key in left {
         // Otherwise deleted since the objects were listed.
         if objects.exists(&key).await? {
             report.problem("object_without_file", json!({ "object_key": key }));
@@ -113,43 +113,66 @@ async fn check_files(store: &Docstore, settings: &Settings, report: &mut Report)
     Ok(checked)
 }
 
-async fn check_file(
+async fn check_page(
     store: &Docstore,
-    file: &File,
-    objects: &Objects,
+    page: Vec<File>,
+    objects: &mut Objects,
     documents: &HashMap<OrganizationId, HashSet<DocId>>,
     checked: &mut Checked,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let place = |message: Option<String>| {
-        json!({
-            "organization_id": file.organization_id.0,
-            "name": file.name,
-            "object_key": file.object_key,
-            "message": message,
-        })
-    };
-    if file.withdrawn_at.is_some() {
+    let mut unseen = Vec::new();
+    for file in page {
+        checked.files += 1;
+        report.progress.set_message(format!("{} files", checked.files));
+        if file.withdrawn_at.is_some() {
+            continue;
+        }
+        let has_document = documents.get(&file.organization_id).is_some_and(|known| known.contains(&file.doc_id));
+        match objects.state(&file).await? {
+            State::Missing if has_document => unseen.push(file),
+            state => check_file(&file, state, has_document, checked, report),
+        }
+    }
+    if unseen.is_empty() {
         return Ok(());
     }
-    let has_document = documents.get(&file.organization_id).is_some_and(|known| known.contains(&file.doc_id));
-    let state = objects.state(file).await?;
-    checked.objects += u64::from(!matches!(state, State::Missing));
-    match state {
-        State::Damaged(message) => report.problem("object_damaged", place(Some(message))),
-        // Without a document: announced and not uploaded, or deleted in the store and noticed by a run.
-        State::Missing if has_document => {
-            let now = store.find_file(file.organization_id, file.object_key.clone()).await?;
-            // Otherwise deleted since the file was read.
-            if now.is_some_and(|file| file.withdrawn_at.is_none()) {
-                report.problem("object_missing", place(None));
+    // Replaced or uploaded since the reading.
+    objects.refresh().await?;
+    for file in unseen {
+        match objects.state(&file).await? {
+            State::Missing => {
+                let now = store.find_file(file.organization_id, file.object_key.clone()).await?;
+                // Otherwise deleted since the file was read.
+                if now.is_some_and(|file| file.withdrawn_at.is_none()) {
+                    report.problem("object_missing", place(&file, None));
+                }
             }
+            state => check_file(&file, state, true, checked, report),
         }
-        State::Sound if !has_document && file.outcome == Some(FileOutcome::Indexed) => {
-            report.problem("file_without_document", place(None));
-        }
-        State::Pending => checked.pending += 1,
-        State::Missing | State::Sound => {}
     }
     Ok(())
+}
+
+fn check_file(file: &File, state: State, has_document: bool, checked: &mut Checked, report: &mut Report) {
+    checked.objects += u64::from(!matches!(state, State::Missing));
+    match state {
+        State::Damaged(message) => report.problem("object_damaged", place(file, Some(message))),
+        State::Sound if !has_document && file.outcome == Some(FileOutcome::Indexed) => {
+            report.problem("file_without_document", place(file, None));
+        }
+        State::Pending => checked.pending += 1,
+        // Missing without a document: announced and not uploaded, or deleted in the store and noticed by a run.
+        State::Missing | State::Sound => {}
+    }
+}
+
+/// Returns the fields that locate a file.
+fn place(file: &File, message: Option<String>) -> Value {
+    json!({
+        "organization_id": file.organization_id.0,
+        "name": file.name,
+        "object_key": file.object_key,
+        "message": message,
+    })
 }

@@ -1,7 +1,7 @@
 //! Objects of either store, compared with what the last run read.
 
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blobs::BlobStore;
@@ -32,7 +32,7 @@ impl Objects {
         match settings.storage.backend {
             StorageBackend::Embedded => {
                 let root = compose::objects_dir(settings);
-                Ok(Self::Embedded { snapshot: Arc::new(Snapshot::read(&root)?), root })
+                Ok(Self::Embedded { snapshot: read(&root).await?, root })
             }
             StorageBackend::S3 => {
                 let store = compose::external_storage(settings)?;
@@ -42,13 +42,18 @@ impl Objects {
         }
     }
 
+    /// Reads an embedded store again. An external one is asked about each object anyway.
+    pub async fn refresh(&mut self) -> anyhow::Result<()> {
+        if let Self::Embedded { root, snapshot } = self {
+            *snapshot = read(root).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the state of a file's object: of an embedded store at its last reading.
     pub async fn state(&self, file: &File) -> anyhow::Result<State> {
         match self {
-            Self::Embedded { root, snapshot } => match embedded_state(Arc::clone(snapshot), file).await? {
-                // Replaced or uploaded since the reading.
-                State::Missing => embedded_state(Arc::new(Snapshot::read(root)?), file).await,
-                state => Ok(state),
-            },
+            Self::Embedded { snapshot, .. } => embedded_state(Arc::clone(snapshot), file).await,
             Self::External(store) => Ok(match store.head(&file.object_key).await? {
                 Some(object) => compared(file, &object.etag, object.size),
                 None => State::Missing,
@@ -56,10 +61,10 @@ impl Objects {
         }
     }
 
-    /// Returns true if the object exists now.
+    /// Returns true if the object exists: in an embedded store at its last reading.
     pub async fn exists(&self, key: &str) -> anyhow::Result<bool> {
         Ok(match self {
-            Self::Embedded { root, .. } => Snapshot::read(root)?.get(key).is_some(),
+            Self::Embedded { snapshot, .. } => snapshot.get(key).is_some(),
             Self::External(store) => store.head(key).await?.is_some(),
         })
     }
@@ -81,6 +86,12 @@ impl Objects {
             }
         }
     }
+}
+
+/// Reads the journal of a store, which may have millions of records, on a blocking thread.
+async fn read(root: &Path) -> anyhow::Result<Arc<Snapshot>> {
+    let root = root.to_owned();
+    Ok(Arc::new(tokio::task::spawn_blocking(move || Snapshot::read(&root)).await??))
 }
 
 async fn embedded_state(snapshot: Arc<Snapshot>, file: &File) -> anyhow::Result<State> {

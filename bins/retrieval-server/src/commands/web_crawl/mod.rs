@@ -3,7 +3,7 @@
 mod report;
 mod wait;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 
 use anyhow::anyhow;
 use app::Error;
@@ -48,7 +48,7 @@ pub async fn list(settings: &Settings, json: bool) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
     let crawls = reports::list(&store).await?;
     if !json && stdout().is_terminal() {
-        let _ = stdout().write_all(table(&crawls).as_bytes());
+        output::text(&table(&crawls));
     } else {
         crawls.iter().for_each(|crawl| output::json(&report::line(crawl)));
     }
