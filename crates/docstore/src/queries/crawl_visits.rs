@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
@@ -202,8 +202,7 @@ async fn confirm(connection: &mut Conn, doc_id: DocId, now: Timestamp) -> Result
 }
 
 fn count(crawl: &mut Crawl, before: &CrawlUrl, url: &CrawlUrl) {
-    let is_page = |url: &CrawlUrl| url.kind == CrawlUrlKind::Page && url.state == CrawlUrlState::Listed;
-    crawl.pages += i64::from(is_page(url)) - i64::from(is_page(before));
+    crawl.pages += i64::from(url.is_listed_page()) - i64::from(before.is_listed_page());
     crawl.queued += i64::from(url.queued) - i64::from(before.queued);
 }
 

@@ -19,6 +19,8 @@ on_both_backends!(
     next_round_queues_every_url_once,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
     removed_page_comes_back_in_a_new_crawl_only,
+    removed_sitemap_is_no_page,
+    crawl_that_is_removed_in_part_counts_what_is_left,
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     web_pages_are_listed_by_prefix,
@@ -250,6 +252,40 @@ async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
     assert_eq!((started.crawl_id, started.queued), (crawl.crawl_id, 0));
     assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
     assert_eq!(start(&db, "two", &["https://a/1"]).await.queued, 1);
+}
+
+async fn removed_sitemap_is_no_page(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let sitemap = NewCrawlUrl { kind: CrawlUrlKind::Sitemap, ..link("https://a/map") };
+    let mut listed =
+        visit(&url, CrawlUrlState::Listed, PageChange::Save(Box::new(page("https://a/1", "some text"))), &[]);
+    listed.links = vec![sitemap];
+    record(&db, listed, "a").await;
+    let url = due(&db, "a").await.remove(0);
+    record(&db, visit(&url, CrawlUrlState::Listed, PageChange::Keep, &[]), "a").await;
+    db.remove_web_pages(vec![url.url_id], at(20), None).await.unwrap();
+    assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().pages, 1);
+}
+
+async fn crawl_that_is_removed_in_part_counts_what_is_left(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+    record(&db, visit(&url, CrawlUrlState::Listed, change, &["https://a/2", "https://a/3"]), "a").await;
+    for left in [2, 1, 0] {
+        assert!(!db.delete_crawl(crawl.crawl_id, true, 1, at(30), None).await.unwrap());
+        let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+        let has_page = db.find_web_page(url.url_id).await.unwrap();
+        assert_eq!((stored.urls, stored.pages), (left, i64::from(has_page)));
+        assert_eq!(stored.queued, due(&db, "a").await.len() as i64);
+        let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+        let of_urls: i64 = counts.iter().filter(|count| count.kind != "link").map(|count| count.count).sum();
+        assert_eq!(of_urls, left);
+    }
+    assert!(db.delete_crawl(crawl.crawl_id, true, 1, at(30), None).await.unwrap());
 }
 
 async fn parameters_and_frontier_are_limited(db: Database) {
