@@ -109,8 +109,12 @@ impl World {
     }
 
     pub async fn start_with_limit(&self, name: &str, plan: Plan, page_limit: Option<u64>) -> Crawl {
+        self.start_with_limits(name, plan, page_limit, 100_000).await
+    }
+
+    pub async fn start_with_limits(&self, name: &str, plan: Plan, page_limit: Option<u64>, url_limit: u64) -> Crawl {
         let plan = plan.checked().unwrap();
-        let new = NewCrawl { name: name.to_owned(), plan, page_limit, url_limit: 100_000 };
+        let new = NewCrawl { name: name.to_owned(), plan, page_limit, url_limit };
         crawler::start(&self.store, new, self.clock.now(), None).await.unwrap()
     }
 

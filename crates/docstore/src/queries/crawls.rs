@@ -27,15 +27,18 @@ pub async fn start_crawl(
             .first(connection)
             .await?;
     let is_new = stored.crawl_id == crawl.crawl_id;
-    if !is_new && stored.settings != crawl.settings {
-        // Pages that have not changed may have links that the new settings permit.
+    // A full frontier has refused links.
+    let has_more_room = crawl.url_limit > stored.url_limit && stored.urls >= stored.url_limit;
+    let permits_more = !is_new && (stored.settings != crawl.settings || has_more_room);
+    if permits_more {
+        // Pages that have not changed may have links that the crawl accepts now.
         diesel::update(crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(stored.crawl_id))))
             .set((crawl_urls::etag.eq(None::<String>), crawl_urls::last_modified.eq(None::<String>)))
             .execute(connection)
             .await?;
     }
-    // An unfinished round goes on.
-    if !is_new && stored.queued == 0 {
+    // An unfinished round goes on, unless what it has visited has to be visited again.
+    if !is_new && (stored.queued == 0 || permits_more) {
         stored.started_at = now;
     }
     (stored.settings, stored.status) = (crawl.settings, CrawlStatus::Running);

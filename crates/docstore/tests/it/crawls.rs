@@ -17,6 +17,7 @@ on_both_backends!(
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
+    unfinished_round_begins_again_with_other_settings_or_more_room,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
@@ -209,6 +210,30 @@ async fn next_round_queues_every_url_once(db: Database) {
         0,
         "visited"
     );
+}
+
+async fn unfinished_round_begins_again_with_other_settings_or_more_room(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
+    let with = async |settings: &str, url_limit: i64, now: Timestamp| {
+        let again = Crawl { settings: settings.to_owned(), url_limit, ..new_crawl("one") };
+        let started = db.start_crawl(again, vec![], LIMITS, now, None).await.unwrap();
+        (started.started_at, db.requeue_crawl(crawl.crawl_id, 10, now).await.unwrap())
+    };
+    claim(&db, "o", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let mut visited = visit(&url, CrawlUrlState::Listed, PageChange::Keep, &[]);
+    visited.url.etag = Some("etag".to_owned());
+    record(&db, visited, "o").await;
+    let is_unconditional = async || db.count("crawl_urls WHERE etag IS NULL").await == 2;
+    assert_eq!(with("{}", 1_000, at(10)).await, (NOW, 0), "it goes on");
+    assert_eq!(with("{}", 2_000, at(11)).await, (NOW, 0), "the frontier was not full");
+    assert!(!is_unconditional().await);
+    assert_eq!(with("{\"depth\":2}", 2_000, at(12)).await, (at(12), 1));
+    assert!(is_unconditional().await);
+    db.execute("UPDATE crawl_urls SET etag = 'etag'").await;
+    assert_eq!(with("{\"depth\":2}", 2, at(13)).await, (at(12), 0), "a lower limit");
+    assert_eq!(with("{\"depth\":2}", 3, at(14)).await.0, at(14));
+    assert!(is_unconditional().await);
 }
 
 async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Database) {
