@@ -205,11 +205,15 @@ async fn next_round_queues_every_url_once(db: Database) {
     let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
     assert_eq!((stored.urls, stored.queued), (2, 2));
     let settled = (CrawlUrlState::Failed, "host_unreachable".to_owned());
-    assert_eq!(
-        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), settled, 10, at(50)).await.unwrap(),
-        0,
-        "visited"
-    );
+    let next_at = Some(at(900));
+    let given_up = db.settle_queued(crawl.crawl_id, Some("a".to_owned()), settled, next_at, 10, at(50)).await.unwrap();
+    assert_eq!(given_up, 1);
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.urls, stored.queued), (2, 1));
+    let url = due(&db, "a").await.remove(0);
+    assert_eq!((url.state, url.reason, url.next_fetch_at), (CrawlUrlState::Failed, None, next_at), "as it was");
+    let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+    assert_eq!(counts.iter().find(|count| count.kind == "failed").map(|count| count.count), Some(2));
 }
 
 async fn unfinished_round_begins_again_with_other_settings_or_more_room(db: Database) {
@@ -240,7 +244,7 @@ async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Data
     let crawl = start(&db, "one", &["https://a/1", "https://a/2"]).await;
     let settle = async |now: Timestamp| {
         let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
-        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, 10, now).await.unwrap()
+        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, None, 10, now).await.unwrap()
     };
     let counts = async || {
         let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
@@ -327,8 +331,8 @@ async fn parameters_and_frontier_are_limited(db: Database) {
     let of = |reason: &str| counts.iter().find(|count| count.reason == reason).map(|count| count.count);
     assert_eq!((of("too_many_parameters"), of("frontier_full")), (Some(4), Some(1_003)));
     let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
-    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), 600, NOW).await.unwrap(), 600);
-    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, 600, NOW).await.unwrap(), 400);
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), None, 600, NOW).await.unwrap(), 600);
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, None, 600, NOW).await.unwrap(), 400);
     assert!(claim(&db, "a", NOW).await.is_none());
 }
 
