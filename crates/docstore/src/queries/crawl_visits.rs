@@ -62,6 +62,9 @@ pub async fn record_crawl_visit(
         // The operator removed the page during the visit, or the crawl gave it up.
         return Ok(Recorded::Done { state: before.state, reason: before.reason, is_running });
     }
+    // Added before anything is decided for it: a canonical page that the frontier refuses would never be listed.
+    let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
+    add_urls(connection, &mut crawl, named, limits, now).await?;
     if matches!(change, PageChange::Save(_))
         && let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, canonical, limits).await?
     {
@@ -121,10 +124,9 @@ async fn reason_to_skip(
 ) -> Result<Option<&'static str>> {
     if let Some(target) = canonical {
         let target = find(connection, crawl.crawl_id, target).await?;
-        // The named page may lead back here, or nowhere.
-        let is_lost = target.is_some_and(|target| {
-            !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed)
-        });
+        // The named page may lead back here, or nowhere, or have found no place in the frontier.
+        let is_lost = target
+            .is_none_or(|target| !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed));
         if !is_lost {
             return Ok(Some(CANONICAL));
         }
