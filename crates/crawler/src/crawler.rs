@@ -195,7 +195,7 @@ impl Crawler {
         let now = self.clock.now();
         for crawl_id in self.store.list_full_crawls().await? {
             let outcome = || (CrawlUrlState::Skipped, "limit".to_owned());
-            while self.store.settle_queued(crawl_id, None, outcome(), SETTLED_AT_A_TIME, now).await? > 0 {}
+            while self.store.settle_queued(crawl_id, None, outcome(), None, SETTLED_AT_A_TIME, now).await? > 0 {}
         }
         let totals = self.store.frontier_totals().await?;
         gauge!("retrieval_crawl_queue").set(totals.queued as f64);

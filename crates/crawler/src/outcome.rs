@@ -15,6 +15,11 @@ const MAX_ATTEMPTS: i32 = 3;
 const MAX_BUSY_ATTEMPTS: i32 = 8;
 /// Time before the second attempt; each further one waits six times as long.
 const FIRST_RETRY: Duration = Duration::from_secs(10);
+const RETRY_FACTOR: u32 = 6;
+/// Longest time before another attempt to read a page that no worker has read.
+const LONGEST_RETRY: Duration = Duration::from_hours(1);
+/// Reason of pages that no worker has read.
+const NOT_READ: &str = "not_read";
 /// Responses of 404 or 410 after which a page is removed.
 const MAX_MISSING: i32 = 2;
 /// Longest time until a missing page is checked again.
@@ -52,8 +57,10 @@ impl Reading {
 /// Response that tells nothing of the page itself.
 pub enum Trouble {
     Fetch(FetchError),
-    /// No worker is free, or no place for a request.
+    /// No place for a request, which was not sent.
     Busy,
+    /// The page was downloaded, but no worker has read it.
+    Unread,
     /// The response is of no use, for this reason.
     Useless(&'static str),
     /// The site says that there is no page, with this name of the reason.
@@ -140,6 +147,16 @@ pub fn trouble_with(
             url.next_fetch_at = Some(now + Duration::from_secs(1));
             (PageChange::Keep, None, pace.delay(), false)
         }
+        Trouble::Unread => {
+            // The site has answered in vain, so it is asked less and less often.
+            url.attempts = url.attempts.saturating_add(1);
+            if url.attempts < MAX_BUSY_ATTEMPTS {
+                url.next_fetch_at = Some(now + retry_after(url.attempts).min(LONGEST_RETRY));
+            } else {
+                give_up(url, was_listed, NOT_READ, every, now);
+            }
+            (PageChange::Keep, None, pace.delay(), false)
+        }
         Trouble::Useless(name) => {
             give_up(url, was_listed, name, every, now);
             (PageChange::Keep, None, pace.delay(), false)
@@ -152,8 +169,7 @@ pub fn trouble_with(
             let limit = if is_busy { MAX_BUSY_ATTEMPTS } else { MAX_ATTEMPTS };
             url.attempts = url.attempts.saturating_add(1);
             if calls_for_back_off && url.attempts < limit {
-                let exponent = u32::try_from(url.attempts - 1).unwrap_or(0);
-                let retry = if is_busy { pause } else { pause.max(FIRST_RETRY * 6_u32.pow(exponent)) };
+                let retry = if is_busy { pause } else { pause.max(retry_after(url.attempts)) };
                 url.next_fetch_at = Some(now + retry);
             } else {
                 give_up(url, was_listed, &reason::of_fetch(error), every, now);
@@ -161,6 +177,12 @@ pub fn trouble_with(
             (PageChange::Keep, None, pause, reason::is_unreachable(error))
         }
     }
+}
+
+/// Returns the time to wait after this many attempts.
+fn retry_after(attempts: i32) -> Duration {
+    let exponent = u32::try_from(attempts.saturating_sub(1)).unwrap_or(0);
+    FIRST_RETRY.saturating_mul(RETRY_FACTOR.saturating_pow(exponent))
 }
 
 /// Ends the attempts of this round. A listed page stays as it is.

@@ -52,12 +52,18 @@ impl<'a> Outlinks<'a> {
         self.add_page(address, depth, chain, address.path_key(), None);
     }
 
-    /// Adds the page that `rel=canonical` names, in place of the page itself. Returns false if it is not visited.
+    /// Adds the page that `rel=canonical` names, in place of the page itself. Returns false if it is not visited. It does not count
+    /// for its path: each page names one, which is bounded like redirects.
     pub fn add_instead(&mut self, address: &Address) -> bool {
         let Some(chain) = self.next_in_chain(address) else { return false };
         let before = self.found.len();
-        self.add_page(address, self.from.depth, chain, address.path_key(), None);
-        self.found.len() > before
+        self.add_page(address, self.from.depth, chain, None, None);
+        let is_added = self.found.len() > before;
+        if is_added {
+            // Of several links to one URL the first counts, and a page often links to its canonical URL.
+            self.found.rotate_right(1);
+        }
+        is_added
     }
 
     /// Adds the target of a redirect in place of the page or sitemap itself. Returns false if it is not visited.
@@ -81,7 +87,7 @@ impl<'a> Outlinks<'a> {
         if is_sitemap && (names_sitemap(address) || self.scope.refuses_page(address).is_some()) {
             self.push(address, CrawlUrlKind::Sitemap, depth, SITEMAP_PRIORITY, chain, None, None);
         } else {
-            self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), chain, address.path_key(), None);
+            self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), chain, None, None);
         }
         true
     }

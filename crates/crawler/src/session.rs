@@ -170,7 +170,7 @@ impl Session {
                 }
                 tracing::debug!(host, state = state.as_str(), reason, "visited a page of a crawl");
                 if is_unreachable && pace.failures >= MAX_FAILURES {
-                    self.give_up(crawl_id, &host).await?;
+                    self.give_up(crawl_id, &host, context.plan.every()).await?;
                 }
                 Ok((if is_running { Next::Continue } else { Next::End }, pause))
             }
@@ -186,14 +186,16 @@ impl Session {
         }
     }
 
-    /// Gives up the pages of a host that does not respond.
-    async fn give_up(&self, crawl_id: CrawlId, host: &str) -> Result<(), StoreError> {
+    /// Gives up the URLs of a host that does not respond, until the next round or their next interval. Known pages stay as they
+    /// are.
+    async fn give_up(&self, crawl_id: CrawlId, host: &str, every: Option<Duration>) -> Result<(), StoreError> {
         let outcome = || (CrawlUrlState::Failed, "host_unreachable".to_owned());
         let mut given_up = 1;
         while given_up > 0 {
             let host = Some(host.to_owned());
             let now = self.clock.now();
-            given_up = self.store.settle_queued(crawl_id, host, outcome(), GIVEN_UP_AT_A_TIME, now).await?;
+            let next_at = every.map(|every| now + every);
+            given_up = self.store.settle_queued(crawl_id, host, outcome(), next_at, GIVEN_UP_AT_A_TIME, now).await?;
         }
         Ok(())
     }

@@ -251,7 +251,9 @@ impl Visitor {
         match document::extract(self.extractor.as_ref(), page).await {
             Ok(extracted) => Ok(extracted),
             Err(WorkError::Document(error)) => Err(Trouble::Useless(error.kind.as_str())),
-            Err(WorkError::Overloaded { .. } | WorkError::Postponed | WorkError::Unavailable(_)) => Err(Trouble::Busy),
+            Err(WorkError::Overloaded { .. } | WorkError::Postponed | WorkError::Unavailable(_)) => {
+                Err(Trouble::Unread)
+            }
         }
     }
 
@@ -259,14 +261,14 @@ impl Visitor {
     async fn run_scripts(&self, page: &FetchedPage, extracted: &Extracted) -> Result<Scripts, Trouble> {
         let turn = RenderTurn { organization_id: OrganizationId::NOBODY, is_patient: true };
         let rendering = self.scripted.render(turn, page, &extracted.markdown).await;
-        let rendered = match rendering.map_err(|_| Trouble::Busy)? {
+        let rendered = match rendering.map_err(|_| Trouble::Unread)? {
             Rendering::NotNeeded => return Ok(Scripts::NotNeeded),
             Rendering::Failed => return Ok(Scripts::Failed),
             Rendering::Rendered(rendered) => rendered,
         };
         let written = match self.extract(&rendered).await {
             Ok(written) => Some(written),
-            Err(Trouble::Busy) => return Err(Trouble::Busy),
+            Err(Trouble::Unread) => return Err(Trouble::Unread),
             Err(_) => None,
         };
         Ok(Scripts::compare(*rendered, written, &extracted.markdown))

@@ -9,6 +9,8 @@ use crate::rows::FileChanges;
 pub struct FileResult {
     pub object_key: String,
     pub doc_id: DocId,
+    /// Modification time of the object that was read, or of the planned one if none was.
+    pub uploaded_at: Timestamp,
     pub changes: FileChanges,
     pub content: FileContent,
     /// Increments of the run's counters.
@@ -16,12 +18,14 @@ pub struct FileResult {
 }
 
 impl FileResult {
-    /// Returns the time before the file was read; `None` if the result does not state it.
-    pub(crate) fn read_at(&self) -> Option<Timestamp> {
-        match &self.content {
-            FileContent::Replace(document) => Some(document.capture.captured_at),
-            FileContent::Remove | FileContent::Keep => None,
-        }
+    /// Returns true if the object is the one that the owner deleted at this time, not a later upload. The object may exist for a
+    /// while after that and be read, so the time of reading alone does not tell.
+    pub(crate) fn is_withdrawn(&self, withdrawn_at: Timestamp) -> bool {
+        let is_read_before = match &self.content {
+            FileContent::Replace(document) => document.capture.captured_at <= withdrawn_at,
+            FileContent::Remove | FileContent::Keep => true,
+        };
+        self.uploaded_at <= withdrawn_at || is_read_before
     }
 
     /// Returns the result of the same file if it was deleted meanwhile.

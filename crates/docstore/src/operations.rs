@@ -279,9 +279,9 @@ operations! {
     bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
-    /// Gives at most `limit` queued URLs that were never visited this outcome: those of a host, or all pages. Returns their
-    /// number.
-    bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), limit: i64, now: Timestamp) -> usize;
+    /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages. New URLs get
+    /// this outcome; others keep theirs, and are visited again at `next_fetch_at`. Returns their number.
+    bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), next_fetch_at: Option<Timestamp>, limit: i64, now: Timestamp) -> usize;
     /// Lists crawls that have reached their limit of pages and still wait for visits.
     read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;
     /// Makes URLs due whose next visit is later than anyone can have planned: the clock was set back. Returns their number.

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -37,6 +38,7 @@ pub struct CrawlSite {
 struct Shared {
     answer: Mutex<Arc<Answer>>,
     log: Mutex<Vec<Request>>,
+    is_closed: AtomicBool,
 }
 
 impl CrawlSite {
@@ -44,15 +46,32 @@ impl CrawlSite {
     pub fn start(address: &str, answer: impl Fn(&str) -> Page + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((address, 0)).unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let shared = Arc::new(Shared { answer: Mutex::new(Arc::new(Box::new(answer))), log: Mutex::default() });
+        let shared = Arc::new(Shared {
+            answer: Mutex::new(Arc::new(Box::new(answer))),
+            log: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+        });
         let site = Self { base, shared: Arc::clone(&shared) };
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
+                if shared.is_closed.load(Ordering::SeqCst) {
+                    return;
+                }
                 let shared = Arc::clone(&shared);
                 std::thread::spawn(move || serve(&stream, &shared));
             }
         });
         site
+    }
+
+    /// Closes the site: it refuses connections from now on.
+    pub fn close(&self) {
+        self.shared.is_closed.store(true, Ordering::SeqCst);
+        // Wakes the listener, which ends with its thread.
+        let address = self.base.trim_start_matches("http://");
+        while TcpStream::connect(address).is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
     }
 
     /// Replaces the answers.

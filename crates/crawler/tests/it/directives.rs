@@ -1,7 +1,11 @@
 //! Directives of sites: canonical pages, noindex, nofollow, redirects, languages.
 
+use crawler::{Address, Plan, Sitemaps};
+use docstore::{CrawlLimits, NewCrawlUrl};
+use model::{Clock, CrawlUrlKind, CrawlUrlState, DocId};
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
+use uuid::Uuid;
 
 use crate::world::{World, plan};
 
@@ -108,4 +112,66 @@ async fn unchanged_page_that_asks_not_to_be_indexed_leaves_the_index() {
     assert!(log.iter().any(|request| request.path == "/" && request.is_conditional()), "{log:?}");
     assert!(world.listed().await.is_empty());
     assert_eq!(world.outcomes("site").await.get("skipped/noindex"), Some(&1));
+}
+
+/// List of three products, whose links have one parameter more than the canonical URLs.
+fn shop(path: &str) -> Page {
+    let number =
+        path.strip_prefix("/p?id=").and_then(|rest| rest.split('&').next()).and_then(|id| id.parse::<usize>().ok());
+    match number {
+        Some(number) => {
+            let canonical = format!("/p?id={number}");
+            with_head(number, &format!("<link rel=canonical href=\"{canonical}\">"), &[canonical.as_str()])
+        }
+        None if path == "/" => generated(9, &[0, 1, 2].map(|number| format!("/p?id={number}&src=list"))),
+        None => Page::status(404),
+    }
+}
+
+/// Limits of the crawler, see its README.
+const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn canonical_pages_of_a_path_with_many_parameters_are_listed() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", shop);
+    let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    let crawl = world.start("shop", only_links).await;
+    // Leaves room for the three links.
+    let path_key = Address::parse(&site.url("/p?id=0")).unwrap().path_key();
+    assert!(path_key.is_some());
+    let known = (3..LIMITS.queries_per_path).map(|number| NewCrawlUrl {
+        url_id: DocId(Uuid::new_v4()),
+        url: format!("http://10.0.0.1/{number}"),
+        host: "10.0.0.1".to_owned(),
+        kind: CrawlUrlKind::Page,
+        depth: 1,
+        priority: 11,
+        chain: 0,
+        path_key,
+        modified_at: None,
+        is_seed: false,
+    });
+    let (id, now) = (crawl.crawl_id, world.clock.now());
+    world.store.add_crawl_urls(id, known.collect(), Vec::new(), LIMITS, now).await.unwrap();
+    let (host, outcome) = (Some("10.0.0.1".to_owned()), (CrawlUrlState::Failed, "known".to_owned()));
+    world.store.settle_queued(id, host, outcome, None, LIMITS.queries_per_path, now).await.unwrap();
+    let instance = world.instance();
+    world.finish("shop").await;
+    instance.stop().await;
+    let outcomes = world.outcomes("shop").await;
+    assert_eq!(world.listed().await, ["/", "/p?id=0", "/p?id=1", "/p?id=2"], "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_is_listed_if_its_canonical_page_has_no_place_in_the_frontier() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", shop);
+    let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    world.start_with_limits("shop", only_links, None, 4).await;
+    let instance = world.instance();
+    world.finish("shop").await;
+    instance.stop().await;
+    let expected = ["/", "/p?id=0&src=list", "/p?id=1&src=list", "/p?id=2&src=list"];
+    assert_eq!(world.listed().await, expected, "{:?}", world.outcomes("shop").await);
 }

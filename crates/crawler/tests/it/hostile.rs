@@ -118,6 +118,25 @@ async fn unreachable_host_is_given_up() {
     assert!(outcomes.contains_key("failed/host_unreachable"), "{outcomes:?}");
 }
 
+/// Its pages stay, since a failure of the network removes nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn host_that_is_gone_in_a_further_round_is_given_up() {
+    const PAGES: usize = 40;
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.8", |path| match path.strip_prefix("/page/") {
+        Some(number) => generated(number.parse().unwrap(), &[]),
+        None => Page::status(404),
+    });
+    let seeds: Vec<String> = (0..PAGES).map(|number| site.url(&format!("/page/{number}"))).collect();
+    world.run("gone", plan(&seeds)).await;
+    assert_eq!(world.listed().await.len(), PAGES);
+    site.close();
+    world.clock.advance(Duration::from_secs(10));
+    let crawl = world.run("gone", plan(&seeds)).await;
+    assert_eq!((crawl.pages, crawl.queued), (PAGES as i64, 0), "{:?}", world.outcomes("gone").await);
+    assert_eq!(world.listed().await.len(), PAGES);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn site_without_readable_rules_is_not_crawled() {
     let world = World::new().await;

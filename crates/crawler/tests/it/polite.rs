@@ -1,7 +1,13 @@
 //! Whole sites: complete, and one request at a time.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use crawler::{Plan, Sitemaps};
+use extract::{ExtractRequest, Extracted};
+use extract_worker::{Extractor, InProcess, Input, Turn, WorkError};
 use test_support::crawl_site::{CrawlSite, Request, generated};
 use test_support::site::Page;
 
@@ -115,4 +121,50 @@ async fn host_is_left_alone_while_its_robots_txt_cannot_be_read() {
     let crawl = world.finish("one").await;
     assert_eq!(crawl.pages, 1);
     instance.stop().await;
+}
+
+/// Extractor whose workers cannot be started for a while.
+#[derive(Default)]
+struct Absent {
+    is_back: AtomicBool,
+}
+
+#[async_trait]
+impl Extractor for Absent {
+    async fn extract(&self, turn: &Turn, request: ExtractRequest, input: Input) -> Result<Extracted, WorkError> {
+        match self.is_back.load(Ordering::SeqCst) {
+            true => InProcess.extract(turn, request, input).await,
+            false => Err(WorkError::Unavailable("no worker".to_owned())),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_that_no_worker_reads_is_requested_a_few_times_only() {
+    let mut world = World::new().await;
+    let extractor = Arc::new(Absent::default());
+    world.extractor = Arc::clone(&extractor) as _;
+    let site = CrawlSite::start("127.0.0.2", |path| if path == "/a" { generated(1, &[]) } else { Page::status(404) });
+    let only = || Plan { depth: Some(0), sitemaps: Sitemaps::Off, ..plan(&[site.url("/a")]) };
+    world.start("one", only()).await;
+    let instance = world.instance();
+    let requests = || site.paths().iter().filter(|path| *path == "/a").count();
+    test_support::until("the first request", async || (requests() == 1).then_some(())).await;
+    for _ in 0..9 {
+        // Less than the first retry in all.
+        world.clock.advance(Duration::from_secs(1));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(requests(), 1);
+    test_support::until("the last attempt", async || {
+        world.clock.advance(Duration::from_mins(10));
+        (world.crawl("one").await.queued == 0).then_some(())
+    })
+    .await;
+    assert!(requests() <= 8, "{}", requests());
+    assert_eq!(world.outcomes("one").await.get("failed/not_read"), Some(&1));
+    instance.stop().await;
+    extractor.is_back.store(true, Ordering::SeqCst);
+    world.clock.advance(Duration::from_secs(10));
+    assert_eq!(world.run("one", only()).await.pages, 1, "the next round reads it");
 }

@@ -75,6 +75,29 @@ async fn sitemaps_and_feeds_can_be_seeds() {
     }
 }
 
+/// The sitemap has not changed, but its pages had no place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn raised_limit_of_urls_finds_the_rest_of_a_sitemap() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &[]),
+        "/sitemap.xml" => {
+            xml("<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>").with("ETag", "\"map\"")
+        }
+        "/a" => generated(2, &[]),
+        "/b" => generated(3, &[]),
+        _ => Page::status(404),
+    });
+    for (limit, pages) in [(3, 2), (100, 3)] {
+        world.start_with_limits("site", plan(&[site.url("/")]), None, limit).await;
+        let instance = world.instance();
+        world.finish("site").await;
+        instance.stop().await;
+        assert_eq!(world.listed().await.len(), pages, "{:?}", world.outcomes("site").await);
+        world.clock.advance(std::time::Duration::from_secs(10));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn modified_pages_of_a_sitemap_are_visited_again() {
     let world = World::new().await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crawler::{Crawler, CrawlerOptions, CrawlerParts, NewCrawl, PaceLimits, Plan};
 use docstore::{Crawl, Docstore, Location};
-use extract_worker::InProcess;
+use extract_worker::{Extractor, InProcess};
 use fetcher::{Fetcher, FetcherOptions, Renderer, TimeLimits};
 use ingest::Scripted;
 use model::{Clock, ManualClock, SystemClock};
@@ -22,6 +22,8 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     /// Renderer of instances that start from now on.
     pub renderer: Option<Arc<dyn Renderer>>,
+    /// Reader of documents of instances that start from now on.
+    pub extractor: Arc<dyn Extractor>,
     _folder: tempfile::TempDir,
 }
 
@@ -51,7 +53,7 @@ impl World {
         let store = Docstore::open(&Location::Sqlite(folder.path().join("test.db")), 4).unwrap();
         store.migrate().await.unwrap();
         let clock = Arc::new(ManualClock::starting_at(SystemClock.now()));
-        Self { store, clock, renderer: None, _folder: folder }
+        Self { store, clock, renderer: None, extractor: Arc::new(InProcess), _folder: folder }
     }
 
     /// Starts an instance that may visit loopback.
@@ -79,7 +81,7 @@ impl World {
         let parts = CrawlerParts {
             store: self.store.clone(),
             fetcher: Fetcher::new(options).unwrap(),
-            extractor: Arc::new(InProcess),
+            extractor: Arc::clone(&self.extractor),
             scripted: Scripted::new(self.renderer.clone()),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             is_full: Arc::new(|| false),
@@ -109,8 +111,12 @@ impl World {
     }
 
     pub async fn start_with_limit(&self, name: &str, plan: Plan, page_limit: Option<u64>) -> Crawl {
+        self.start_with_limits(name, plan, page_limit, 100_000).await
+    }
+
+    pub async fn start_with_limits(&self, name: &str, plan: Plan, page_limit: Option<u64>, url_limit: u64) -> Crawl {
         let plan = plan.checked().unwrap();
-        let new = NewCrawl { name: name.to_owned(), plan, page_limit, url_limit: 100_000 };
+        let new = NewCrawl { name: name.to_owned(), plan, page_limit, url_limit };
         crawler::start(&self.store, new, self.clock.now(), None).await.unwrap()
     }
 

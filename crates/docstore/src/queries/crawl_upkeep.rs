@@ -75,23 +75,27 @@ pub async fn settle_queued(
     crawl_id: CrawlId,
     host: Option<String>,
     outcome: (CrawlUrlState, String),
+    next_fetch_at: Option<Timestamp>,
     limit: i64,
     now: Timestamp,
 ) -> Result<usize> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
-    let mut unvisited = urls::table
+    let mut waiting = urls::table
         .filter(urls::crawl_id.eq(Bind(crawl_id)))
         .filter(urls::queued)
-        .filter(urls::state.eq(Bind(CrawlUrlState::New)))
         .limit(limit)
         .select(CrawlUrl::as_select())
         .into_boxed();
-    unvisited = match host {
-        Some(host) => unvisited.filter(urls::host.eq(host)),
+    waiting = match host {
+        Some(host) => waiting.filter(urls::host.eq(host)),
         // Sitemaps and further rounds still matter to a crawl that may list no more pages.
-        None => unvisited.filter(urls::kind.eq(Bind(CrawlUrlKind::Page))),
+        None => {
+            waiting.filter(urls::kind.eq(Bind(CrawlUrlKind::Page))).filter(urls::state.eq(Bind(CrawlUrlState::New)))
+        }
     };
-    let settled: Vec<CrawlUrl> = unvisited.load(connection).await?;
+    let waiting: Vec<CrawlUrl> = waiting.load(connection).await?;
+    let (settled, known): (Vec<CrawlUrl>, Vec<CrawlUrl>) =
+        waiting.into_iter().partition(|url| url.state == CrawlUrlState::New);
     let (state, reason) = outcome;
     // Belongs to this round also if the clock was set back.
     let settled_at = now.max(crawl.started_at);
@@ -115,13 +119,33 @@ pub async fn settle_queued(
             .execute(connection)
             .await?;
     }
-    crawl.queued -= i64::try_from(settled.len()).unwrap_or(i64::MAX);
+    postpone(connection, crawl_id, &known, next_fetch_at).await?;
+    changed.extend(known.iter().map(|url| url.host.clone()));
+    let ended = settled.len() + known.len();
+    crawl.queued -= i64::try_from(ended).unwrap_or(i64::MAX);
     deltas.write(connection, crawl_id).await?;
     write_counters(connection, &crawl, now).await?;
     for host in changed {
         refresh_queue(connection, crawl_id, &host).await?;
     }
-    Ok(settled.len())
+    Ok(ended)
+}
+
+/// Ends the wait of the current round for URLs of known states, which they keep.
+async fn postpone(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    known: &[CrawlUrl],
+    next_fetch_at: Option<Timestamp>,
+) -> Result<()> {
+    for chunk in known.chunks(MAX_VALUES_PER_STATEMENT) {
+        let ids = chunk.iter().map(|url| url.url_id);
+        diesel::update(urls::table.filter(urls::crawl_id.eq(Bind(crawl_id))).filter(is_one_of!(urls::url_id, ids)))
+            .set((urls::queued.eq(false), urls::attempts.eq(0), urls::next_fetch_at.eq(Bind(next_fetch_at))))
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 pub async fn list_full_crawls(connection: &mut Conn) -> Result<Vec<CrawlId>> {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
+use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
@@ -62,6 +62,9 @@ pub async fn record_crawl_visit(
         // The operator removed the page during the visit, or the crawl gave it up.
         return Ok(Recorded::Done { state: before.state, reason: before.reason, is_running });
     }
+    // Added before anything is decided for it: a canonical page that the frontier refuses would never be listed.
+    let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
+    add_urls(connection, &mut crawl, named, limits, now).await?;
     if matches!(change, PageChange::Save(_))
         && let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, canonical, limits).await?
     {
@@ -121,10 +124,9 @@ async fn reason_to_skip(
 ) -> Result<Option<&'static str>> {
     if let Some(target) = canonical {
         let target = find(connection, crawl.crawl_id, target).await?;
-        // The named page may lead back here, or nowhere.
-        let is_lost = target.is_some_and(|target| {
-            !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed)
-        });
+        // The named page may lead back here, or nowhere, or have found no place in the frontier.
+        let is_lost = target
+            .is_none_or(|target| !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed));
         if !is_lost {
             return Ok(Some(CANONICAL));
         }
@@ -202,8 +204,7 @@ async fn confirm(connection: &mut Conn, doc_id: DocId, now: Timestamp) -> Result
 }
 
 fn count(crawl: &mut Crawl, before: &CrawlUrl, url: &CrawlUrl) {
-    let is_page = |url: &CrawlUrl| url.kind == CrawlUrlKind::Page && url.state == CrawlUrlState::Listed;
-    crawl.pages += i64::from(is_page(url)) - i64::from(is_page(before));
+    crawl.pages += i64::from(url.is_listed_page()) - i64::from(before.is_listed_page());
     crawl.queued += i64::from(url.queued) - i64::from(before.queued);
 }
 

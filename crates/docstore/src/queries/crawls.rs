@@ -1,14 +1,15 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
+use model::{CrawlId, CrawlStatus, CrawlUrlState, Timestamp};
 
+use super::crawl_counts::Deltas;
 use super::crawl_locks::{lock_crawl, write_counters};
 use super::crawl_urls::add_urls;
 use super::web_pages::remove_unless_crawled;
 use super::{Conn, audit};
 use crate::crawls::{CrawlLimits, FrontierTotals, NewCrawlUrl};
 use crate::error::Result;
-use crate::rows::{AuditEntry, Crawl};
+use crate::rows::{AuditEntry, Crawl, CrawlUrl};
 use crate::schema::{crawl_hosts, crawl_urls, crawls};
 use crate::types::Bind;
 
@@ -26,15 +27,18 @@ pub async fn start_crawl(
             .first(connection)
             .await?;
     let is_new = stored.crawl_id == crawl.crawl_id;
-    if !is_new && stored.settings != crawl.settings {
-        // Pages that have not changed may have links that the new settings permit.
+    // A full frontier has refused links.
+    let has_more_room = crawl.url_limit > stored.url_limit && stored.urls >= stored.url_limit;
+    let permits_more = !is_new && (stored.settings != crawl.settings || has_more_room);
+    if permits_more {
+        // Pages that have not changed may have links that the crawl accepts now.
         diesel::update(crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(stored.crawl_id))))
             .set((crawl_urls::etag.eq(None::<String>), crawl_urls::last_modified.eq(None::<String>)))
             .execute(connection)
             .await?;
     }
-    // An unfinished round goes on.
-    if !is_new && stored.queued == 0 {
+    // An unfinished round goes on, unless what it has visited has to be visited again.
+    if !is_new && (stored.queued == 0 || permits_more) {
         stored.started_at = now;
     }
     (stored.settings, stored.status) = (crawl.settings, CrawlStatus::Running);
@@ -110,11 +114,11 @@ pub async fn delete_crawl(
     entry: Option<AuditEntry>,
 ) -> Result<bool> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(true) };
-    let rows: Vec<(DocId, CrawlUrlState)> = crawl_urls::table
+    let rows: Vec<CrawlUrl> = crawl_urls::table
         .filter(crawl_urls::crawl_id.eq(Bind(crawl_id)))
         .order(crawl_urls::url_id)
         .limit(limit)
-        .select((crawl_urls::url_id, crawl_urls::state))
+        .select(CrawlUrl::as_select())
         .load(connection)
         .await?;
     if rows.is_empty() {
@@ -123,16 +127,24 @@ pub async fn delete_crawl(
         return Ok(true);
     }
     if with_pages {
-        let listed = rows.iter().filter(|(_, state)| *state == CrawlUrlState::Listed).map(|(url_id, _)| *url_id);
+        let listed = rows.iter().filter(|url| url.state == CrawlUrlState::Listed).map(|url| url.url_id);
         remove_unless_crawled(connection, crawl_id, listed.collect(), now).await?;
     }
-    let ids = rows.iter().map(|(url_id, _)| *url_id);
+    let ids = rows.iter().map(|url| url.url_id);
     diesel::delete(
         crawl_urls::table.filter(crawl_urls::crawl_id.eq(Bind(crawl_id))).filter(is_one_of!(crawl_urls::url_id, ids)),
     )
     .execute(connection)
     .await?;
-    crawl.urls -= i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    // The crawl may be started again before it is gone, and goes on with what is left.
+    let mut deltas = Deltas::default();
+    for url in &rows {
+        deltas.add_url(url, -1);
+        crawl.urls -= 1;
+        crawl.queued -= i64::from(url.queued);
+        crawl.pages -= i64::from(url.is_listed_page());
+    }
+    deltas.write(connection, crawl_id).await?;
     write_counters(connection, &crawl, now).await?;
     Ok(false)
 }

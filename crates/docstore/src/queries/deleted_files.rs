@@ -12,7 +12,7 @@ use crate::rows::FileChanges;
 use crate::schema::{documents, files};
 use crate::types::Bind;
 
-/// Replaces the results of files that were deleted while the run read them: their text must not come back. The totals of the
+/// Replaces the results of files that were deleted before the run recorded them: their text must not come back. The totals of the
 /// organization must be locked.
 pub async fn without_deleted(
     connection: &mut Conn,
@@ -31,10 +31,7 @@ pub async fn without_deleted(
             .await?;
         deleted.extend(rows);
     }
-    let is_deleted = |result: &FileResult| {
-        // An upload that came after the deletion is read later.
-        deleted.get(&result.object_key).is_some_and(|at| result.read_at().is_none_or(|read_at| read_at <= *at))
-    };
+    let is_deleted = |result: &FileResult| deleted.get(&result.object_key).is_some_and(|at| result.is_withdrawn(*at));
     Ok(results.into_iter().map(|result| if is_deleted(&result) { result.of_deleted() } else { result }).collect())
 }
 

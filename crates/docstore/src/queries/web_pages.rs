@@ -176,7 +176,7 @@ async fn exclude(connection: &mut Conn, crawl_id: CrawlId, doc_ids: &[DocId], no
     for mut url in rows {
         deltas.add_url(&url, -1);
         crawl.queued -= i64::from(url.queued);
-        crawl.pages -= i64::from(url.state == CrawlUrlState::Listed);
+        crawl.pages -= i64::from(url.is_listed_page());
         (url.state, url.reason) = (CrawlUrlState::Skipped, Some(REMOVED.to_owned()));
         (url.queued, url.next_fetch_at, url.content_digest) = (false, None, None);
         deltas.add_url(&url, 1);

@@ -81,6 +81,13 @@ row! {
     }
 }
 
+impl CrawlUrl {
+    /// Returns true if the URL is one of the crawl's pages. Sitemaps are listed too, but are no pages.
+    pub fn is_listed_page(&self) -> bool {
+        self.kind == CrawlUrlKind::Page && self.state == CrawlUrlState::Listed
+    }
+}
+
 row! {
     /// Politeness towards a host, shared by all crawls and instances.
     #[derive(AsChangeset, Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]

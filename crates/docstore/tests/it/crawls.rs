@@ -17,8 +17,11 @@ on_both_backends!(
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
+    unfinished_round_begins_again_with_other_settings_or_more_room,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
     removed_page_comes_back_in_a_new_crawl_only,
+    removed_sitemap_is_no_page,
+    crawl_that_is_removed_in_part_counts_what_is_left,
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     web_pages_are_listed_by_prefix,
@@ -202,18 +205,46 @@ async fn next_round_queues_every_url_once(db: Database) {
     let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
     assert_eq!((stored.urls, stored.queued), (2, 2));
     let settled = (CrawlUrlState::Failed, "host_unreachable".to_owned());
-    assert_eq!(
-        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), settled, 10, at(50)).await.unwrap(),
-        0,
-        "visited"
-    );
+    let next_at = Some(at(900));
+    let given_up = db.settle_queued(crawl.crawl_id, Some("a".to_owned()), settled, next_at, 10, at(50)).await.unwrap();
+    assert_eq!(given_up, 1);
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.urls, stored.queued), (2, 1));
+    let url = due(&db, "a").await.remove(0);
+    assert_eq!((url.state, url.reason, url.next_fetch_at), (CrawlUrlState::Failed, None, next_at), "as it was");
+    let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+    assert_eq!(counts.iter().find(|count| count.kind == "failed").map(|count| count.count), Some(2));
+}
+
+async fn unfinished_round_begins_again_with_other_settings_or_more_room(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
+    let with = async |settings: &str, url_limit: i64, now: Timestamp| {
+        let again = Crawl { settings: settings.to_owned(), url_limit, ..new_crawl("one") };
+        let started = db.start_crawl(again, vec![], LIMITS, now, None).await.unwrap();
+        (started.started_at, db.requeue_crawl(crawl.crawl_id, 10, now).await.unwrap())
+    };
+    claim(&db, "o", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let mut visited = visit(&url, CrawlUrlState::Listed, PageChange::Keep, &[]);
+    visited.url.etag = Some("etag".to_owned());
+    record(&db, visited, "o").await;
+    let is_unconditional = async || db.count("crawl_urls WHERE etag IS NULL").await == 2;
+    assert_eq!(with("{}", 1_000, at(10)).await, (NOW, 0), "it goes on");
+    assert_eq!(with("{}", 2_000, at(11)).await, (NOW, 0), "the frontier was not full");
+    assert!(!is_unconditional().await);
+    assert_eq!(with("{\"depth\":2}", 2_000, at(12)).await, (at(12), 1));
+    assert!(is_unconditional().await);
+    db.execute("UPDATE crawl_urls SET etag = 'etag'").await;
+    assert_eq!(with("{\"depth\":2}", 2, at(13)).await, (at(12), 0), "a lower limit");
+    assert_eq!(with("{\"depth\":2}", 3, at(14)).await.0, at(14));
+    assert!(is_unconditional().await);
 }
 
 async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Database) {
     let crawl = start(&db, "one", &["https://a/1", "https://a/2"]).await;
     let settle = async |now: Timestamp| {
         let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
-        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, 10, now).await.unwrap()
+        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, None, 10, now).await.unwrap()
     };
     let counts = async || {
         let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
@@ -252,6 +283,40 @@ async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
     assert_eq!(start(&db, "two", &["https://a/1"]).await.queued, 1);
 }
 
+async fn removed_sitemap_is_no_page(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let sitemap = NewCrawlUrl { kind: CrawlUrlKind::Sitemap, ..link("https://a/map") };
+    let mut listed =
+        visit(&url, CrawlUrlState::Listed, PageChange::Save(Box::new(page("https://a/1", "some text"))), &[]);
+    listed.links = vec![sitemap];
+    record(&db, listed, "a").await;
+    let url = due(&db, "a").await.remove(0);
+    record(&db, visit(&url, CrawlUrlState::Listed, PageChange::Keep, &[]), "a").await;
+    db.remove_web_pages(vec![url.url_id], at(20), None).await.unwrap();
+    assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().pages, 1);
+}
+
+async fn crawl_that_is_removed_in_part_counts_what_is_left(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+    record(&db, visit(&url, CrawlUrlState::Listed, change, &["https://a/2", "https://a/3"]), "a").await;
+    for left in [2, 1, 0] {
+        assert!(!db.delete_crawl(crawl.crawl_id, true, 1, at(30), None).await.unwrap());
+        let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+        let has_page = db.find_web_page(url.url_id).await.unwrap();
+        assert_eq!((stored.urls, stored.pages), (left, i64::from(has_page)));
+        assert_eq!(stored.queued, due(&db, "a").await.len() as i64);
+        let counts = db.list_crawl_counts(crawl.crawl_id).await.unwrap();
+        let of_urls: i64 = counts.iter().filter(|count| count.kind != "link").map(|count| count.count).sum();
+        assert_eq!(of_urls, left);
+    }
+    assert!(db.delete_crawl(crawl.crawl_id, true, 1, at(30), None).await.unwrap());
+}
+
 async fn parameters_and_frontier_are_limited(db: Database) {
     let crawl = start(&db, "one", &["https://a/1"]).await;
     let links: Vec<NewCrawlUrl> = (0..5).map(|number| link(&format!("https://a/list?n={number}"))).collect();
@@ -266,8 +331,8 @@ async fn parameters_and_frontier_are_limited(db: Database) {
     let of = |reason: &str| counts.iter().find(|count| count.reason == reason).map(|count| count.count);
     assert_eq!((of("too_many_parameters"), of("frontier_full")), (Some(4), Some(1_003)));
     let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
-    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), 600, NOW).await.unwrap(), 600);
-    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, 600, NOW).await.unwrap(), 400);
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), None, 600, NOW).await.unwrap(), 600);
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, None, 600, NOW).await.unwrap(), 400);
     assert!(claim(&db, "a", NOW).await.is_none());
 }
 

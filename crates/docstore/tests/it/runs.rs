@@ -93,6 +93,7 @@ fn result(key: &str, doc_id: DocId, run: &IndexRun, document: Option<NewDocument
     FileResult {
         object_key: key.to_owned(),
         doc_id,
+        uploaded_at: document.as_ref().map_or(NOW, |document| document.capture.captured_at),
         changes: FileChanges {
             processed_etag: Some("etag".to_owned()),
             processed_size: Some(100),
@@ -437,7 +438,7 @@ async fn file_deleted_while_a_run_reads_it_stays_deleted(db: Database) {
     let (organization_id, run) = claimed_run(&db).await;
     let file = |name: &str| workspace_document(organization_id, name, name);
     db.save_documents(vec![file("known")], NOW).await.unwrap();
-    for name in ["first", "known", "unreadable", "later"] {
+    for name in ["first", "known", "unreadable", "later", "left"] {
         register(&db, organization_id, &file(name), name).await;
         let cleaning = new_run(organization_id, RunMode::Incremental, at(1));
         db.withdraw_file(organization_id, name.to_owned(), cleaning, at(1)).await.unwrap().unwrap();
@@ -447,15 +448,19 @@ async fn file_deleted_while_a_run_reads_it_stays_deleted(db: Database) {
     later.capture.captured_at = at(2);
     let read = |new: NewDocument, name| result(name, new.document.doc_id, &run, Some(new));
     let unreadable = result("unreadable", file("unreadable").document.doc_id, &run, None);
+    // The object outlived the deletion, and was read after it.
+    let mut left = file("left");
+    left.capture.captured_at = at(2);
+    let left = FileResult { uploaded_at: NOW, ..read(left, "left") };
     let results =
-        [read(file("first"), "first"), read(file("known"), "known"), read(later.clone(), "later"), unreadable];
+        [read(file("first"), "first"), read(file("known"), "known"), read(later.clone(), "later"), unreadable, left];
     for _ in 0..2 {
         assert!(record(&db, &run, "worker", results.to_vec()).await);
-        let expected = RunStats { fetched: 4, indexed: 1, deleted: 3, bytes: 400, ..RunStats::default() };
+        let expected = RunStats { fetched: 5, indexed: 1, deleted: 4, bytes: 500, ..RunStats::default() };
         assert_eq!(find(&db, &run).await.stats(), expected);
     }
     assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [later.document.doc_id]);
-    assert_eq!(db.count("files WHERE outcome IS NULL AND reason IS NULL AND processed_etag IS NULL").await, 3);
+    assert_eq!(db.count("files WHERE outcome IS NULL AND reason IS NULL AND processed_etag IS NULL").await, 4);
     assert_eq!(outcomes(&db, &run, 100).await, [("later".to_owned(), FileOutcome::Indexed, None)]);
 }
 

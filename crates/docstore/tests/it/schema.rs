@@ -210,6 +210,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     let result = FileResult {
         object_key: organization_id.to_string(),
         doc_id: own_id,
+        uploaded_at: NOW,
         changes: FileChanges {
             processed_etag: None,
             processed_size: None,

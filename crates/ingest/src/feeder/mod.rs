@@ -162,17 +162,17 @@ impl Feeder {
     /// Starts a pass at once and waits until the index has the organization's entries up to `newest`, whichever process feeds it.
     ///
     /// # Errors
-    /// `Timeout` if that takes longer than `timeout`.
+    /// `Timeout` if the organization's entries make no progress for `patience`.
     pub async fn wait_until_indexed_for(
         &self,
         organization_id: OrganizationId,
         newest: i64,
-        timeout: Duration,
+        patience: Duration,
     ) -> Result<(), FeedError> {
         self.flush_now.notify_one();
         self.wake();
         let bounds = || self.store.outbox_bounds_of(IndexName::Workspace, organization_id);
-        wait_until_past(bounds, newest, timeout).await
+        wait_until_past(bounds, newest, Timeout::WithoutProgress(patience)).await
     }
 }
 
@@ -186,25 +186,64 @@ pub async fn wait_until_indexed(
     newest: i64,
     timeout: Duration,
 ) -> Result<(), FeedError> {
-    wait_until_past(|| store.outbox_bounds(index), newest, timeout).await
+    wait_until_past(|| store.outbox_bounds(index), newest, Timeout::Total(timeout)).await
+}
+
+/// Time that a wait for the index may take.
+#[derive(Clone, Copy)]
+enum Timeout {
+    /// For the whole wait.
+    Total(Duration),
+    /// Since the last progress: a rebuild of a large index may take hours.
+    WithoutProgress(Duration),
 }
 
 /// Waits until the lowest pending id exceeds `newest`.
-async fn wait_until_past<F>(bounds: impl Fn() -> F, newest: i64, timeout: Duration) -> Result<(), FeedError>
+async fn wait_until_past<F>(bounds: impl Fn() -> F, newest: i64, timeout: Timeout) -> Result<(), FeedError>
 where
     F: Future<Output = docstore::Result<Option<(i64, i64)>>>,
 {
-    let started = tokio::time::Instant::now();
+    let (Timeout::Total(longest) | Timeout::WithoutProgress(longest)) = timeout;
+    let mut started = tokio::time::Instant::now();
+    let mut last = None;
     let mut pause = Duration::from_millis(2);
     loop {
-        match bounds().await? {
-            Some((oldest, _)) if oldest <= newest => {}
-            _ => return Ok(()),
+        let oldest = match bounds().await? {
+            Some((oldest, _)) if oldest <= newest => oldest,
+            Some(_) | None => return Ok(()),
+        };
+        if matches!(timeout, Timeout::WithoutProgress(_)) && last != Some(oldest) {
+            last = Some(oldest);
+            started = tokio::time::Instant::now();
         }
-        if started.elapsed() > timeout {
-            return Err(FeedError::Timeout(timeout));
+        if started.elapsed() > longest {
+            return Err(FeedError::Timeout(longest));
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    /// Waits for 40 entries, one of which reaches the index at each look: more than a second.
+    async fn wait_for_forty(timeout: Timeout) -> Result<(), FeedError> {
+        let oldest = AtomicI64::new(0);
+        let bounds = || std::future::ready(Ok(Some((oldest.fetch_add(1, Ordering::SeqCst), 100))));
+        wait_until_past(bounds, 40, timeout).await
+    }
+
+    #[tokio::test]
+    async fn wait_outlasts_its_timeout_while_the_index_makes_progress() {
+        let timeout = Duration::from_millis(500);
+        assert!(wait_for_forty(Timeout::WithoutProgress(timeout)).await.is_ok());
+        assert!(matches!(wait_for_forty(Timeout::Total(timeout)).await, Err(FeedError::Timeout(_))));
+        let stalled = || std::future::ready(Ok(Some((1, 100))));
+        let waited = wait_until_past(stalled, 40, Timeout::WithoutProgress(timeout)).await;
+        assert!(matches!(waited, Err(FeedError::Timeout(_))));
     }
 }

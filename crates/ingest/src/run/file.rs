@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use admission::{Permit, Stop};
-use blobs::{BlobError, BlobErrorKind};
+use blobs::{BlobError, BlobErrorKind, ObjectMeta};
 use docstore::{FileChanges, FileContent, FileResult, NewDocument};
 use extract::{ExtractErrorKind, ExtractRequest};
 use extract_worker::{Compartment, Input, Lane, Turn, WorkError};
@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use super::plan::PlannedFile;
 use super::{RunError, Runner};
+use crate::clock::from_date_time;
 use crate::prepare;
 use crate::supervisor::report_panic;
 
@@ -101,8 +102,9 @@ impl FileProcessor {
         };
         let extracted = self.runner.extractor.extract(&turn, request, input).await;
         drop(temp_file);
-        // The object may have been replaced since planning; record the version that was read.
-        let planned = PlannedFile { file: file.clone(), object: meta };
+        // The object may have been replaced since planning; record the version that was read. Downloads may state whole seconds.
+        let last_modified = meta.last_modified.max(object.last_modified);
+        let planned = PlannedFile { file: file.clone(), object: ObjectMeta { last_modified, ..meta } };
         Ok(match extracted {
             Ok(extracted) => Some(self.prepare(planned, kind, extracted, read_at).await),
             Err(WorkError::Document(error)) if error.kind == ExtractErrorKind::Unsupported => {
@@ -134,12 +136,7 @@ impl FileProcessor {
         }
     }
 
-    async fn fetch(
-        &self,
-        key: &str,
-        size: u64,
-        temp_path: &Path,
-    ) -> Result<Option<(blobs::ObjectMeta, Input)>, RunError> {
+    async fn fetch(&self, key: &str, size: u64, temp_path: &Path) -> Result<Option<(ObjectMeta, Input)>, RunError> {
         if size > self.runner.options.max_object_bytes {
             return Err(BlobError::new(BlobErrorKind::TooLarge, "the object is too large").into());
         }
@@ -239,6 +236,7 @@ impl FileProcessor {
         FileResult {
             object_key: planned.file.object_key.clone(),
             doc_id: planned.file.doc_id,
+            uploaded_at: from_date_time(planned.object.last_modified),
             changes: FileChanges {
                 processed_etag: Some(planned.object.etag.clone()),
                 processed_size: i64::try_from(planned.object.size).ok(),

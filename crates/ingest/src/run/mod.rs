@@ -57,8 +57,8 @@ pub struct RunnerOptions {
     pub is_full: IsFull,
     /// Time after which another worker takes over the run of a dead one.
     pub lease: Duration,
-    /// Time to retry while storage, the database or the index is unavailable, after which the run fails. Time on an
-    /// almost full disk does not count.
+    /// Time to retry while storage or the database is unavailable, or the index makes no progress, after which the run fails.
+    /// Time on an almost full disk does not count.
     pub retry_timeout: Duration,
 }
 

@@ -101,9 +101,10 @@ pub async fn work_page(
 ) -> Result<WorkPage, RunError> {
     let page = list(store, blobs, organization_id, after).await?;
     let planned = page.files.into_iter().filter(|(file, _)| work.contains(&file.doc_id));
+    let files = planned.filter_map(|(file, object)| Some(PlannedFile { file, object: object? }));
     // A file that was deleted since then is removed by the run that its deletion queued.
-    let files = planned.filter_map(|(file, object)| Some(PlannedFile { file, object: object? })).collect();
-    Ok(WorkPage { files, next: page.next })
+    let is_kept = |planned: &PlannedFile| !planned.file.is_withdrawn(from_date_time(planned.object.last_modified));
+    Ok(WorkPage { files: files.filter(is_kept).collect(), next: page.next })
 }
 
 /// Returns true if the file counts another size than that of its object, or is deleted although the object is later, and nothing

@@ -84,6 +84,35 @@ async fn file_deleted_while_its_first_run_reads_it_stays_deleted() {
     worker.stop().await;
 }
 
+/// Its object stays for a while, and the run reads it after the deletion.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn file_deleted_before_a_run_reads_it_stays_deleted() {
+    let (world, extractor) = World::slow().await;
+    let gate = Gate::closed();
+    *extractor.gate.lock().unwrap() = Some(Arc::clone(&gate));
+    // A run reads four files at a time, in the order of their keys.
+    let mut names = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"];
+    names.sort_by_key(|name| world.key(name));
+    for name in names {
+        world.upload(name, "alpha walrus").await;
+    }
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let reading = world.request_run(RunMode::Incremental).await;
+    gate.wait_for(4).await;
+    world.clock.advance(Duration::from_millis(1));
+    world.withdraw(names[4], RunMode::Incremental).await;
+    world.clock.advance(Duration::from_millis(1));
+    gate.open.add_permits(5);
+    let run = world.wait(reading).await;
+    assert_eq!((run.state, run.stats().indexed, run.stats().deleted), (RunState::Completed, 4, 1));
+    let mut found = world.found("walrus").await;
+    let mut expected: Vec<_> = names[..4].iter().map(|name| world.doc_id(name)).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    worker.stop().await;
+}
+
 /// The upload began before its URL expired, and ended after the file was measured without it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn late_upload_is_measured_again() {

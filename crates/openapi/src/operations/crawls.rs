@@ -62,8 +62,8 @@ impl Operation for StartCrawl {
     const DESCRIPTION: &'static str = "\
 Starts a crawl of sites, pages, sitemaps or feeds into the shared web index, and answers before the first visit. The crawl stays \
 on the hosts of its URLs. The name of a crawl that exists makes it go on with the new settings: an unfinished round continues, \
-and after its end a new round visits every URL again. Servers without `crawl.enabled` leave the work to others. `GET \
-/v1/web/crawls/{name}` shows the progress.";
+from its start if the settings differ, and after its end a new round visits every URL again. Servers without `crawl.enabled` leave \
+the work to others. `GET /v1/web/crawls/{name}` shows the progress.";
     const LABEL: &'static str = "Start crawl";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The crawl, with its first URLs queued.";
