@@ -181,7 +181,7 @@ pub struct FileDeleteResponse {
     pub deleted: bool,
 }
 
-/// The body of `POST /v1/files/index`, which may be omitted.
+/// The body of `POST /v1/files/index`.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct IndexRequest {

@@ -51,14 +51,6 @@ pub trait RequestBody: DeserializeOwned + Serialize + Validate {
     fn absent() -> Option<Self> {
         None
     }
-
-    /// False if the body may be omitted.
-    const REQUIRED: bool = true;
-
-    /// The value of an omitted body; `None` for types that require one.
-    fn omitted() -> Option<Self> {
-        None
-    }
 }
 
 /// The body of a successful response, or of an error.
@@ -84,14 +76,10 @@ impl RequestBody for NoBody {
     }
 }
 
-/// Gives types a schema of their own. `optional` requests may be omitted, which means their default. `metered` names the
-/// field with the [`Usage`] block.
+/// Gives types a schema of their own. `metered` names the field with the [`Usage`] block.
 macro_rules! bodies {
-    (@optional) => {
-        Some(Self::default())
-    };
     (
-        requests: $($request:ident $($optional:ident)?),*;
+        requests: $($request:ident),*;
         responses: $($response:ident $(metered $usage:ident)?),*;
     ) => {
         /// All bodies, requests first.
@@ -103,14 +91,6 @@ macro_rules! bodies {
         $(
             impl RequestBody for crate::$request {
                 const NAME: Option<&'static str> = Some(stringify!($request));
-
-                $(
-                    const REQUIRED: bool = false;
-
-                    fn omitted() -> Option<Self> {
-                        bodies!(@$optional)
-                    }
-                )?
             }
         )*
 
@@ -129,7 +109,7 @@ macro_rules! bodies {
 }
 
 bodies! {
-    requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest optional,
+    requests: SearchRequest, DocumentRequest, DocumentsRequest, FeedbackRequest, PresignRequest, IndexRequest,
         KeyCreateRequest, WebhookCreateRequest, CitationsVerifyRequest, ResearchRequest, WebCrawlCreateRequest,
         WebPagesRemoveRequest, WebPagesRefreshRequest;
     responses:

@@ -55,7 +55,9 @@ fn parse(list: List, cursor: &str) -> Option<String> {
     let (content, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_BYTES)?)?;
     let (tag, name) = content.split_first()?;
     let is_ours = checksum == crc32fast::hash(content).to_le_bytes() && *tag == list.tag();
-    is_ours.then(|| String::from_utf8(name.to_vec()).ok())?
+    let name = String::from_utf8(name.to_vec()).ok().filter(|_| is_ours)?;
+    // No name in a database has one, and PostgreSQL refuses to compare with it.
+    (!name.contains('\0')).then_some(name)
 }
 
 #[cfg(test)]
@@ -81,5 +83,8 @@ mod tests {
             );
         }
         assert!(decode(List::Outcomes, &cursor).is_err(), "of another list");
+        for list in [List::Files, List::Outcomes, List::WebPages] {
+            assert!(decode(list, &encode(list, "a\0")).is_err(), "{list:?}: no name has this character");
+        }
     }
 }

@@ -20,6 +20,7 @@ const MAX_TOKEN_BYTES: usize = 8192;
 /// An admitted request.
 pub(crate) struct Admitted {
     pub viewer: Viewer,
+    pub token: String,
     pub rate_limit: RateLimit,
 }
 
@@ -43,13 +44,13 @@ pub(crate) async fn admit(
     token: Result<String, Failure>,
     scope: Option<Scope>,
 ) -> Result<Admitted, Box<Refused>> {
-    let viewer = authenticate(state, source, token).await?;
+    let (viewer, token) = authenticate(state, source, token).await?;
     if let Err(failure) = require(&viewer, scope) {
         return Err(Box::new(Refused { failure, viewer: Some(viewer), rate_limit: None }));
     }
     let now = state.now();
     match state.limiter.take(&viewer.identity.rate_key(), viewer.limit_rps, now).await {
-        Ok(decision) if decision.allowed => Ok(Admitted { viewer, rate_limit: wire(decision) }),
+        Ok(decision) if decision.allowed => Ok(Admitted { viewer, token, rate_limit: wire(decision) }),
         Ok(decision) => {
             let message = format!("the limit of {} requests per second is reached", decision.limit);
             let failure = Failure::new(ErrorCode::RateLimited, message);
@@ -71,22 +72,24 @@ pub(crate) async fn admit(
     }
 }
 
-/// Returns the viewer of a credential. A source with too many rejected ones has to wait.
+/// Returns the viewer of a credential, and the credential. A source with too many rejected ones has to wait.
 async fn authenticate(
     state: &State,
     source: Option<IpAddr>,
     token: Result<String, Failure>,
-) -> Result<Viewer, Failure> {
+) -> Result<(Viewer, String), Failure> {
     let rejections = &state.rejections;
     let token = token.inspect_err(|failure| match failure.code {
         ErrorCode::MissingApiKey => rejections.reject_missing(),
-        _ => rejections.reject(source, None, state.now()),
+        ErrorCode::InvalidApiKey => rejections.reject(source, None, state.now()),
+        // A body that could have contained a key but cannot be read is no guess.
+        _ => {}
     })?;
     rejections.permit(source, &token, state.now()).map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
     match state.app.authenticate(&token).await? {
         Some(viewer) => {
             rejections.accept(source, &token);
-            Ok(viewer)
+            Ok((viewer, token))
         }
         None => {
             rejections.reject(source, Some(&token), state.now());

@@ -33,23 +33,12 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// and makes no room for others.
 const SHORT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order. No body at all is
-/// allowed if `T` may be omitted.
+/// Reads the body as `T`, if `T` has one: checks media type, size, shape, fields and rules, in this order.
 pub(crate) async fn read<T: RequestBody + Send + 'static>(call: &mut Call) -> Result<T, Failure> {
     if let Some(absent) = T::absent() {
         return Ok(absent);
     }
-    let read = match T::omitted() {
-        None => bytes(call).await?,
-        Some(omitted) => {
-            let read = collect(call).await?;
-            if read.is_empty() {
-                return Ok(omitted);
-            }
-            check_media_type(&call.request)?;
-            read
-        }
-    };
+    let read = bytes(call).await?;
     parsed(&call.context, read, valid).await?
 }
 

@@ -13,6 +13,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::State;
+use crate::admission::invalid_key;
 use crate::failure::Failure;
 use crate::memory::{Answer, Gathered};
 use crate::usage_record::UsageRecord;
@@ -34,6 +35,8 @@ pub(crate) struct Context {
     pub request_id: Uuid,
     pub trace: TraceContext,
     pub viewer: Viewer,
+    /// The admitted credential, which may become invalid while the request waits.
+    pub token: String,
     pub access: Access,
     /// The validated session id of the header.
     pub header_session: Option<String>,
@@ -43,6 +46,14 @@ impl Context {
     /// Returns the session id: from the body, else from the header, else a new one. Echoed as sent.
     pub fn session(&self, from_body: Option<String>) -> String {
         from_body.or_else(|| self.header_session.clone()).unwrap_or_else(|| Uuid::new_v4().to_string())
+    }
+
+    /// Refuses a request whose credential has become invalid while it waited.
+    pub async fn check_credential(&self) -> Result<(), Failure> {
+        match self.state.app.authenticate(&self.token).await? {
+            Some(_) => Ok(()),
+            None => Err(invalid_key()),
+        }
     }
 
     /// Refuses a request that would wait too long.

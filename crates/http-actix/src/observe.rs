@@ -53,6 +53,8 @@ struct Watch {
     /// Route of a path outside the table of operations.
     path: Option<String>,
     status: u16,
+    /// The listener reads the body of the answer, but does not send it.
+    is_head: bool,
     bytes: u64,
     has_line: bool,
     span: ActiveSpan,
@@ -62,7 +64,8 @@ impl Watch {
     fn begin(exchange: Rc<Exchange>, method: &Method, has_line: bool) -> Self {
         let mut span = ActiveSpan::of(&exchange.trace, UNMATCHED, SpanKind::Server);
         span.set("http.request.method", known(method));
-        Self { exchange, started: Instant::now(), path: None, status: CLIENT_CLOSED, bytes: 0, has_line, span }
+        let is_head = method == Method::HEAD;
+        Self { exchange, started: Instant::now(), path: None, status: CLIENT_CLOSED, is_head, bytes: 0, has_line, span }
     }
 
     fn answered<B>(&mut self, response: &ServiceResponse<B>) {
@@ -76,7 +79,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let Self { exchange, started, path, status, bytes, has_line, span } = self;
+        let Self { exchange, started, path, status, bytes, has_line, span, .. } = self;
         let route = exchange.route().or(path.as_deref()).unwrap_or(UNMATCHED);
         if *has_line {
             let took = started.elapsed();
@@ -123,7 +126,9 @@ impl MessageBody for Observed {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let polled = Pin::new(&mut self.body).poll_next(context);
-        if let Poll::Ready(Some(Ok(bytes))) = &polled {
+        if let Poll::Ready(Some(Ok(bytes))) = &polled
+            && !self.watch.is_head
+        {
             self.watch.bytes += bytes.len() as u64;
         }
         polled

@@ -110,7 +110,7 @@ where
     let source = state.rejections.source(&request);
     let admitted = caught(admission::admit(&state, source, token, route.scope())).await;
     let (outcome, rate_limit, usage) = match admitted.unwrap_or_else(|failure| Err(failure.into())) {
-        Ok(Admitted { viewer, rate_limit }) => {
+        Ok(Admitted { viewer, token, rate_limit }) => {
             exchange.set_organization(viewer.organization_id);
             let usage = Rc::new(UsageRecord::start(&state, &viewer, route.name(), started));
             let outcome = caught(async {
@@ -120,6 +120,7 @@ where
                     request_id,
                     trace: exchange.trace.clone(),
                     viewer,
+                    token,
                     access: Access { rate_limit: rate_limit.clone() },
                     header_session: session::from_header(request.headers())?,
                 };

@@ -1,9 +1,12 @@
-use actix_web::http::StatusCode;
+use std::convert::Infallible;
+
 use actix_web::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LINK, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
+use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use api_types::{ErrorCode, ErrorEnvelope, RateLimit, ResponseBody};
+use bytes::Bytes;
 use openapi::Operation;
 use serde::Serialize;
 use uuid::Uuid;
@@ -161,7 +164,12 @@ pub(crate) async fn respond_as(
     }
     if let Some(stream) = reply.stream {
         // Some proxies collect a response before they pass it on.
-        return response.insert_header(("X-Accel-Buffering", "no")).streaming(stream);
+        response.insert_header(("X-Accel-Buffering", "no"));
+        if request.method() == Method::HEAD {
+            // The listener reads also a body that it does not send, and the connection waits for its end.
+            return response.streaming(futures_util::stream::empty::<Result<Bytes, Infallible>>());
+        }
+        return response.streaming(stream);
     }
     let Answer { bytes, memory } = reply.body;
     let bytes = match gzip_if_asked(request, &bytes).await {

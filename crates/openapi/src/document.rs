@@ -83,7 +83,7 @@ fn describe(operation: &Spec) -> Value {
     }
     if let Some(request) = operation.request {
         described["requestBody"] = json!({
-            "required": operation.request_required,
+            "required": true,
             "content": json_body(request, &(operation.request_examples)()),
         });
     }

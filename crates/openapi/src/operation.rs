@@ -77,7 +77,6 @@ pub trait Operation: Listed {
         path_parameters: <Self::Path as PathParameters>::PARAMETERS,
         query_parameters: <Self::Query as QueryParameters>::PARAMETERS,
         request: <Self::Body as RequestBody>::NAME,
-        request_required: <Self::Body as RequestBody>::REQUIRED,
         status: Self::STATUS,
         response: <Self::Response as ResponseBody>::NAME,
         success: Self::SUCCESS,
@@ -108,8 +107,6 @@ pub struct Spec {
     pub query_parameters: &'static [Parameter],
     /// Name of the request body's schema in `api_types::schemas`.
     pub request: Option<&'static str>,
-    /// False if the request body may be omitted.
-    pub request_required: bool,
     pub status: u16,
     /// Name of the response body's schema in `api_types::schemas`.
     pub response: &'static str,

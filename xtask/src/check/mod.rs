@@ -6,6 +6,7 @@ mod breach;
 mod clocks;
 mod code;
 mod cycles;
+mod examples;
 mod folders;
 mod graph;
 mod libraries;
@@ -53,6 +54,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
             "the committed OpenAPI document and the reference of settings are what their sources say",
             schema::check(&root),
         ),
+        ("curl commands in Markdown files send JSON as such", examples::check(&root)?),
         ("tracked files name no path of one machine", tracked::check(&root)?),
     ];
     for (rule, breaches) in &outcomes {

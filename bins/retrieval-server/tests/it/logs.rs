@@ -50,7 +50,8 @@ fn each_request_has_one_line_without_content_and_keys() {
     let unknown = client.with_key(Some("rk_wrong_walrus")).get("/v1/files");
     let docs = client.with_key(None).get("/docs?walrus");
     let nowhere = client.with_key(None).get("/walrus");
-    let replies = [&found, &file, &listed, &unknown, &docs, &nowhere];
+    let head = client.send("HEAD", "/v1/files", &[], None);
+    let replies = [&found, &file, &listed, &unknown, &docs, &nowhere, &head];
     let lines = until("all lines", Duration::from_secs(10), || {
         Some(accesses(&server)).filter(|lines| lines.len() >= replies.len())
     });
@@ -62,6 +63,8 @@ fn each_request_has_one_line_without_content_and_keys() {
         ("GET /v1/files", 401, &Value::Null),
         ("GET /docs", 200, &Value::Null),
         ("(unmatched)", 404, &Value::Null),
+        // Its body is not sent, so it counts no bytes.
+        ("GET /v1/files", 200, &organization),
     ];
     assert_eq!(lines.len(), expected.len(), "{lines:#?}");
     for ((route, status, organization), reply) in expected.into_iter().zip(replies) {

@@ -18,6 +18,7 @@ use crate::handlers::searches;
 use crate::json;
 use crate::memory::Gathered;
 use crate::reply::Reply;
+use crate::search::computed;
 use crate::search::response::ShapedPage;
 
 /// Answers a search whose request is a JSON body.
@@ -48,9 +49,10 @@ async fn answer<T: ForeignPath + ForeignSearch>(
     }
     // Of the search and its documents.
     let deadline = context.deadline();
-    searches::search(context, search, async |page: &ShapedPage| {
+    searches::search(context, search, async |page: ShapedPage| {
         let memory = context.gather();
-        let hits = with_documents(context, &asked, plan.select(page.response()?), deadline, &memory).await;
+        let found = computed::response(context, page).await?;
+        let hits = with_documents(context, &asked, plan.select(found), deadline, &memory).await;
         let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
         let body = json::to_vec_of(context, memory.bytes().await, asked.answer(hits, moment)).await?;
         Ok(Reply::serialized(StatusCode::OK, memory.into_answer(body).await?))

@@ -84,11 +84,24 @@ pub(crate) async fn read_all(
     deadline: Deadline,
     memory: &Gathered<'_>,
 ) -> Vec<Result<ReadDocument, Failure>> {
-    let reads = requests.into_iter().map(async |request| {
-        let reading = held(context, request?, deadline, memory);
-        caught(reading).await.and_then(|outcome| outcome)
-    });
-    stream::iter(reads).buffered(CONCURRENT).collect().await
+    let reads = requests
+        .into_iter()
+        .zip(0_usize..)
+        .map(async |(request, number)| (number, read_one(context, request, deadline, memory).await));
+    // Unordered: a slow document keeps only its own place, so that the others do not run out of time behind it.
+    let mut outcomes: Vec<_> = stream::iter(reads).buffer_unordered(CONCURRENT).collect().await;
+    outcomes.sort_unstable_by_key(|(number, _)| *number);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// Reads one of several documents. A panic fails this one only.
+async fn read_one(
+    context: &Context,
+    request: Result<ReadRequest, Failure>,
+    deadline: Deadline,
+    memory: &Gathered<'_>,
+) -> Result<ReadDocument, Failure> {
+    caught(held(context, request?, deadline, memory)).await.and_then(|outcome| outcome)
 }
 
 /// Estimates the bytes of a document in an answer.

@@ -58,9 +58,8 @@ struct Shaping {
 
 impl Shaping {
     fn run(mut self, on_exceed: OnExceed) -> Result<DocumentsResponse, Failure> {
-        self.response.truncated = Some(true);
         // The last level stands for all until it is known which were needed.
-        self.warn(&["passages", "preset_extras", "content"]);
+        self.state(&["passages", "preset_extras", "content"]);
         let mut levels = Vec::new();
         for (name, level) in [
             ("passages", Self::shed_passages as fn(&mut Self) -> Result<bool, Failure>),
@@ -74,7 +73,7 @@ impl Shaping {
                 levels.push(name);
             }
         }
-        self.warn(&levels);
+        self.state(&levels);
         if !self.fits()? {
             if on_exceed == OnExceed::Error {
                 let message =
@@ -95,10 +94,16 @@ impl Shaping {
         Ok(self.size <= self.max_chars)
     }
 
-    fn warn(&mut self, levels: &[&str]) {
+    /// States in the response which levels were shed, if any were.
+    fn state(&mut self, levels: &[&str]) {
+        self.response.truncated = (!levels.is_empty()).then_some(true);
+        self.response.warnings.clear();
+        if levels.is_empty() {
+            return;
+        }
         let details = Map::from_iter([("shed_levels".to_owned(), json!(levels))]);
         let message = "parts of the response were left out to fit the budget".to_owned();
-        self.response.warnings = vec![Warning { code: WarningCode::ResponseTruncated, message, details }];
+        self.response.warnings.push(Warning { code: WarningCode::ResponseTruncated, message, details });
     }
 
     fn documents(&mut self) -> impl DoubleEndedIterator<Item = &mut ReadDocument> {
@@ -138,7 +143,8 @@ impl Shaping {
         Ok(is_shed)
     }
 
-    /// Cuts texts to equal shares of what is left; what a short text does not need goes to the longer ones.
+    /// Cuts texts to equal shares of what is left; what a short text does not need goes to the longer ones. Returns `false` if
+    /// there was nothing to cut.
     fn shed_content(&mut self) -> Result<bool, Failure> {
         let mut texts = Vec::new();
         for document in self.documents() {
@@ -156,10 +162,11 @@ impl Shaping {
             left -= shares[*index];
         }
         let max_chars = self.max_chars;
+        let mut is_cut = false;
         for ((document, payload), share) in self.documents().zip(texts).zip(shares) {
-            payload.put_back(document, share, max_chars)?;
+            is_cut |= payload.put_back(document, share, max_chars)?;
         }
-        Ok(true)
+        Ok(is_cut)
     }
 }
 
@@ -193,30 +200,35 @@ impl Payload {
         Ok(Self { content: Some(text), warning, passages: None, chars })
     }
 
-    /// Puts back as much as fits into `share` characters of the body.
-    fn put_back(self, document: &mut ReadDocument, share: u64, max_chars: u64) -> Result<(), Failure> {
+    /// Puts back as much as fits into `share` characters of the body. Returns `true` if the rest is left out.
+    fn put_back(self, document: &mut ReadDocument, share: u64, max_chars: u64) -> Result<bool, Failure> {
+        let mut is_cut = false;
         if let Some(passages) = self.passages {
             let mut left = share;
             let mut kept = Vec::new();
             for passage in passages {
-                let Some(rest) = left.checked_sub(length_of(&passage)?.chars + 1) else { break };
+                let Some(rest) = left.checked_sub(length_of(&passage)?.chars + 1) else {
+                    is_cut = true;
+                    break;
+                };
                 left = rest;
                 kept.push(passage);
             }
             document.passages = Some(kept);
         }
-        let (Some(text), Some(content)) = (self.content, &mut document.content) else { return Ok(()) };
-        if self.chars <= share {
+        let (Some(text), Some(content)) = (self.content, &mut document.content) else { return Ok(is_cut) };
+        // An empty text cannot be cut.
+        if self.chars <= share || text.is_empty() {
             content.text = text;
             replace_cut_warning(document, self.warning);
-            return Ok(());
+            return Ok(is_cut);
         }
         let end = prefix(&text, share);
         content.text = text[..end].to_owned();
         content.char_count = wire_int(content.text.chars().count() as u64);
         content.truncated = true;
         replace_cut_warning(document, Some(cut_warning(max_chars)));
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -9,7 +9,6 @@ use openapi::{Input, operations, parameters};
 use research::{CreatedRun, ListQuery, RunView, RunsPage};
 use uuid::Uuid;
 
-use crate::admission::bearer_token;
 use crate::call::{Call, Context};
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
@@ -86,6 +85,7 @@ impl Endpoint for operations::GetResearch {
                 () = context.state.stopping.cancelled() => {}
                 waited = context.state.research.wait_for_end(&context.viewer, id, time) => waited?,
             }
+            context.check_credential().await?;
         }
         Ok(respond(context, &find(context, id).await?))
     }
@@ -130,8 +130,7 @@ impl Endpoint for operations::ResearchEvents {
         let after = number("after", input.query.after, 0, 0..=MAX_SEQUENCE)?;
         let last = headers.get("Last-Event-ID").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         let after = number("Last-Event-ID", last.filter(|last| !last.is_empty()), after, 0..=MAX_SEQUENCE)?;
-        let token = bearer_token(headers)?;
-        Reply::stream::<Self>(stream::follow(&call.context, token, id, after).await?)
+        Reply::stream::<Self>(stream::follow(&call.context, id, after).await?)
     }
 }
 

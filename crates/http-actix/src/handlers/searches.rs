@@ -18,26 +18,27 @@ use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::memory::Answer;
-use crate::search::request;
 use crate::search::response::{Page, ShapedPage, ranking};
+use crate::search::{computed, request};
 use crate::warning_metrics;
 
 impl Endpoint for operations::Search {
     const WORK: Option<Work> = Some(Work::Search);
 
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
-        search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
+        search(context, input.body, async |shaped: ShapedPage| computed::response(context, shaped).await).await
     }
 
     async fn handle_charged(
         context: &Context,
         input: Input<Self>,
     ) -> Result<(SearchResponse, Option<Charge>), Failure> {
-        charged_search(context, input.body, async |shaped: &ShapedPage| shaped.response()).await
+        charged_search(context, input.body, async |shaped: ShapedPage| computed::response(context, shaped).await).await
     }
 
     async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
-        search(context, input.body, async |shaped: &ShapedPage| context.hold(shaped.body()?).await).await
+        let serialized = async |shaped: ShapedPage| context.hold(computed::body(context, shaped).await?).await;
+        search(context, input.body, serialized).await
     }
 }
 
@@ -99,7 +100,7 @@ fn place(Place { rank, score }: Place) -> StagePlace {
 pub(crate) async fn search<T>(
     context: &Context,
     body: SearchRequest,
-    convert: impl AsyncFnOnce(&ShapedPage) -> Result<T, Failure>,
+    convert: impl AsyncFnOnce(ShapedPage) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let (answer, charge) = charged_search(context, body, convert).await?;
     charge.into_iter().for_each(Charge::keep);
@@ -110,7 +111,7 @@ pub(crate) async fn search<T>(
 async fn charged_search<T>(
     context: &Context,
     mut body: SearchRequest,
-    convert: impl AsyncFnOnce(&ShapedPage) -> Result<T, Failure>,
+    convert: impl AsyncFnOnce(ShapedPage) -> Result<T, Failure>,
 ) -> Result<(T, Option<Charge>), Failure> {
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
@@ -131,10 +132,10 @@ async fn charged_search<T>(
         outcome,
         shaping,
     };
-    let answer = match page.shape() {
+    let answer = match computed::shape(context, page).await {
         Ok(shaped) => {
             warning_metrics::record(&shaped.warnings());
-            convert(&shaped).await
+            convert(shaped).await
         }
         Err(failure) => Err(failure),
     };

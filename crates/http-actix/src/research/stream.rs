@@ -46,17 +46,12 @@ enum Wait {
 }
 
 /// Follows a run from the event after a sequence, for as long as the token of the request is valid.
-pub(crate) async fn follow(
-    context: &Context,
-    token: String,
-    research_id: ResearchId,
-    after: i64,
-) -> Result<EventStream, Failure> {
+pub(crate) async fn follow(context: &Context, research_id: ResearchId, after: i64) -> Result<EventStream, Failure> {
     let follower = context.state.research.follow(&context.viewer, research_id, after).await?;
     let streaming = Streaming {
         state: Arc::clone(&context.state),
         viewer: context.viewer.clone(),
-        credential: Credential::admitted(token),
+        credential: Credential::admitted(context.token.clone()),
         research_id,
         follower,
         is_started: false,

@@ -20,6 +20,9 @@ pub(crate) fn ranking(ranker_version: String) -> Ranking {
     Ranking { ranker_version, score_scope: SCORE_SCOPE.to_owned() }
 }
 
+/// Bytes of a hit or a passage beside its texts: ids, addresses, times and offsets.
+const FACTS_BYTES: usize = 256;
+
 /// Path of the list of an organization's files.
 const FILES_PATH: &str = "/v1/files";
 
@@ -35,6 +38,15 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// Estimates the bytes of the whole answer.
+    pub fn bytes(&self) -> usize {
+        let texts = |hit: &SearchHit| {
+            let passages: usize = hit.passages.iter().map(|passage| FACTS_BYTES + passage.text.len()).sum();
+            FACTS_BYTES + hit.snippet.len() + passages
+        };
+        self.outcome.hits.iter().map(texts).sum()
+    }
+
     /// Plans as much of the answer as the preset shows and the budget allows.
     ///
     /// # Errors

@@ -120,6 +120,23 @@ async fn documents_share_the_time_of_their_request() {
 }
 
 #[actix_web::test]
+async fn a_slow_page_does_not_keep_the_others_waiting() {
+    let (api, site) = (Api::new().await, Site::start());
+    let text = |n: usize| Page::html(&format!("<h1>Page {n}</h1><p>The tides of the moon on day {n}.</p>"));
+    let slow = site.put("/0", text(0).after(Duration::from_secs(6)));
+    let quick = (1..20).map(|n| site.put(&format!("/{n}"), text(n)));
+    let documents: Vec<Value> = [slow].into_iter().chain(quick).map(|url| json!({"canonical_url": url})).collect();
+    let body = read(&api, json!({"documents": documents, "timeout_ms": 3_000})).await.json();
+    let results = body["results"].as_array().unwrap();
+    let is_unread = |result: &Value| result["document"]["warnings"][0]["code"] == "content_unavailable";
+    assert_eq!((results.len(), is_unread(&results[0])), (20, true), "{}", results[0]);
+    for (n, result) in results.iter().enumerate().skip(1) {
+        let text = result["document"]["content"]["text"].as_str().unwrap_or_default();
+        assert!(text.contains(&format!("day {n}.")), "{n}: {result}");
+    }
+}
+
+#[actix_web::test]
 async fn all_fields_apply_to_each_document() {
     let api = with_pages(&[2_000, 2_000]).await;
     let body = json!({
@@ -233,6 +250,16 @@ async fn budget_that_cannot_be_met_is_a_warning_or_an_error() {
     assert_eq!(answer["results"][0]["document"]["content"]["text"], "");
     let details = api.post(PATH, &body("error")).await.expect_error(400, "response_too_large");
     assert_eq!(details["field"], "response.budget.max_chars_total");
+}
+
+#[actix_web::test]
+async fn a_response_without_texts_says_only_that_it_exceeds_the_budget() {
+    let api = Api::new().await;
+    let unknown = json!({"doc_id": "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d"});
+    let response = json!({"budget": {"max_chars_total": 10}});
+    let answer = read(&api, json!({"documents": [unknown], "response": response})).await.json();
+    let codes: Vec<&Value> = answer["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]).collect();
+    assert_eq!((codes, answer.get("truncated")), (vec![&json!("budget_unsatisfiable")], None));
 }
 
 #[actix_web::test]

@@ -160,6 +160,25 @@ async fn stream_ends_when_its_key_is_revoked() {
 }
 
 #[actix_web::test]
+async fn poll_is_refused_if_its_key_is_revoked_while_it_waits() {
+    let api = api().await;
+    let run = create(&api).await;
+    let (app, research) = (api.world.app.clone(), api.world.research.clone());
+    let (viewer, key) = (api.tenant.viewer.clone(), api.tenant.key_id.to_string());
+    let id = run["research_id"].as_str().unwrap().parse().unwrap();
+    let revoking = actix_web::rt::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        app.revoke_key(&viewer, &key).await.unwrap();
+        // The end of the run ends the wait.
+        research.cancel(&viewer, id).await.unwrap();
+    });
+    let answer = api.get(&format!("{}?wait_seconds=30", path(&run))).await;
+    revoking.await.unwrap();
+    answer.expect_error(401, "invalid_api_key");
+    assert_eq!(answer.rate_headers(), 0);
+}
+
+#[actix_web::test]
 async fn cancel_is_idempotent() {
     let api = api().await;
     let run = create(&api).await;

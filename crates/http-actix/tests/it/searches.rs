@@ -26,6 +26,20 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
+/// It is shaped and serialized on another thread than short ones.
+#[actix_web::test]
+async fn a_large_answer_is_complete_and_states_its_length() {
+    let api = Api::new().await;
+    let text = |n: usize| format!("The {QUERY} of day {n} come and go.\n\n").repeat(200);
+    api.world.import((0..50).map(|n| page(&format!("https://example.com/{n}"), &text(n)))).await;
+    let request = json!({"query": QUERY, "max_results": 50, "response": {"verbosity": "full"}});
+    let answer = api.search(request).await;
+    assert!(answer.bytes.len() > 64 << 10, "{} bytes", answer.bytes.len());
+    let body = answer.json();
+    assert_eq!(body["results"].as_array().unwrap().len(), 50);
+    assert_eq!(body["usage"]["bytes_returned"], answer.bytes.len());
+}
+
 #[actix_web::test]
 async fn a_bare_query_has_the_documented_defaults() {
     let api = Api::new().await.with_pages(12).await.with_files(&["notes.txt"]).await;

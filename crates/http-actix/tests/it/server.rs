@@ -164,6 +164,35 @@ async fn a_client_that_sends_too_much_still_reads_its_answer() {
     running.stop().await.unwrap();
 }
 
+/// Reads the head of a response, and nothing behind it.
+async fn head(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    while !bytes.ends_with(b"\r\n\r\n") {
+        bytes.push(stream.read_u8().await.unwrap());
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[tokio::test]
+async fn head_of_a_stream_leaves_its_connection_free() {
+    let Served { world: _world, running, public, key, .. } = start().await;
+    let mut stream = TcpStream::connect(public).await.unwrap();
+    let created = ask(&mut stream, &post("/v1/research", &key, r#"{"query": "Which tides?"}"#)).await;
+    // Nothing works on the run, so its stream does not end.
+    let id = &created.split_once("/v1/research/").unwrap().1[..36];
+    let accept = "Accept: text/event-stream";
+    let events =
+        format!("/v1/research/{id}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n{accept}\r\n\r\n");
+    stream.write_all(format!("HEAD {events}").as_bytes()).await.unwrap();
+    let answer = head(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(answer.to_lowercase().contains("content-type: text/event-stream\r\n"), "{answer}");
+    let me = format!("GET /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n");
+    let me = tokio::time::timeout(Duration::from_secs(1), ask(&mut stream, &me)).await.unwrap();
+    assert!(me.starts_with("HTTP/1.1 200 "), "{me}");
+    running.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn head_answers_as_get_without_the_body() {
     let Served { world: _world, running, public, key, .. } = start().await;
@@ -178,14 +207,7 @@ async fn head_answers_as_get_without_the_body() {
         assert!(got.starts_with("HTTP/1.1 200 ") && length(&got).is_some(), "{path}: {got}");
         stream.write_all(request("HEAD").as_bytes()).await.unwrap();
         // The next response follows the head at once.
-        let head = async {
-            let mut bytes = Vec::new();
-            while !bytes.ends_with(b"\r\n\r\n") {
-                bytes.push(stream.read_u8().await.unwrap());
-            }
-            String::from_utf8(bytes).unwrap()
-        };
-        let head = head.await;
+        let head = head(&mut stream).await;
         assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {head}");
         if !path.starts_with("/v1/usage") {
             assert_eq!(length(&head), length(&got), "{path}");

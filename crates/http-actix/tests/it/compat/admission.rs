@@ -104,6 +104,21 @@ async fn old_tavily_clients_send_the_key_in_a_small_body() {
 }
 
 #[actix_web::test]
+async fn bodies_that_cannot_be_read_are_no_rejected_credentials() {
+    let api = Api::new().await.with_pages(1).await;
+    let peer = "203.0.113.7:1".parse().unwrap();
+    let large = json!({"query": "x", "padding": "x".repeat(70_000)});
+    // More than the credentials that a source may have rejected in a minute.
+    for _ in 0..9 {
+        let request = with_key("/compat/tavily/search", &Some(large.clone()), None).peer_addr(peer);
+        assert_eq!(api.send(request).await.status, 400);
+    }
+    let bearer = api.bearer_with(&[Scope::SearchRead]).await;
+    let search = with_key("/compat/tavily/search", &Some(json!({"query": "x"})), Some(("Authorization", &bearer)));
+    assert_eq!(api.send(search.peer_addr(peer)).await.status, 200, "a key that was never used before");
+}
+
+#[actix_web::test]
 async fn each_path_needs_its_scope_and_is_recorded() {
     let api = Api::new().await.with_pages(1).await;
     let searcher = api.bearer_with(&[Scope::SearchRead]).await;
