@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use retrieval_client::types::{IndexMode, SearchIndex, SearchRequest, SearchScope};
-use retrieval_client::{Client, LocalFile};
+use retrieval_client::{Client, LocalFile, Uploaded};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -17,8 +17,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let files: Vec<LocalFile> =
         arguments.map(|path| LocalFile { name: path.clone(), path: path.into(), labels: None }).collect();
-    for uploaded in client.upload_files(&files, 4, |_| {}).await {
-        println!("uploaded {}", uploaded?.name);
+    let mut failed = None;
+    let finished = |_, result: Result<Uploaded, _>| match result {
+        Ok(uploaded) => println!("uploaded {}", uploaded.name),
+        Err(error) => failed = Some(error),
+    };
+    client.upload_files(&files, 4, |_, _| {}, finished).await;
+    if let Some(error) = failed {
+        return Err(error.into());
     }
     let run = client.start_run(IndexMode::Incremental).await?;
     let status = client.follow_run(&run.sync_id, |status| println!("{:?}", status.state)).await?;

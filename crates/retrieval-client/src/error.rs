@@ -44,8 +44,7 @@ pub enum Error {
     /// The connection to storage failed or broke.
     #[error("no response from storage at `{server}`: {reason}")]
     StorageTransport { server: String, reason: NoResponse, source: Box<dyn StdError + Send + Sync> },
-    /// Storage did not respond in time, or an upload took longer than its size permits. The timeout of the client does not
-    /// apply to storage.
+    /// Storage neither took or sent bytes nor responded in time. The timeout of the client does not apply to storage.
     #[error("no response from storage at `{server}` within {} s", limit.as_secs_f64())]
     StorageTimeout { server: String, limit: Duration },
     /// The length of the file changed during the upload.

@@ -69,12 +69,20 @@ impl NoResponse {
     }
 }
 
+/// Beginnings of the messages of a failed handshake. A connection that is cut later begins with "peer closed connection", and is none.
+const HANDSHAKE_FAILURES: [&str; 7] = [
+    "invalid peer certificate",
+    "received corrupt message",
+    "received fatal alert",
+    "peer is incompatible",
+    "peer misbehaved",
+    "peer sent",
+    "peer doesn't support",
+];
+
 fn tls(error: &(dyn StdError + 'static)) -> Option<NoResponse> {
-    let text = causes(error).map(ToString::to_string).find(|text| {
-        ["invalid peer certificate", "received corrupt message", "received fatal alert", "peer "]
-            .iter()
-            .any(|start| text.starts_with(start))
-    })?;
+    let is_failure = |text: &String| HANDSHAKE_FAILURES.iter().any(|start| text.starts_with(start));
+    let text = causes(error).map(ToString::to_string).find(is_failure)?;
     if text.starts_with("received corrupt message") {
         return Some(NoResponse::NotTls);
     }

@@ -7,19 +7,22 @@ use std::time::Duration;
 
 use api_types::{IgnoredSchema, PresignRequest, PresignResponse};
 use bytes::{Bytes, BytesMut};
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{self, Stream, StreamExt};
 use reqwest::Body;
 use reqwest::header::CONTENT_LENGTH;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
 use crate::retry::{self, Failure, Repeat};
+use crate::silence::Silence;
 use crate::{Client, Error, storage};
 
 const CHUNK: usize = 64 << 10;
-/// Time for connecting, and for storage to respond after the last byte.
+/// Time for connecting, for storage to take the next bytes, and to respond after the last one.
 const BASE_LIMIT: Duration = Duration::from_secs(60);
-/// Minimum speed of an upload: 100 MB may take about half an hour.
+/// Maximum number of bytes that the system may hold between the client and the network. Their progress cannot be seen.
+const MOST_BUFFERED: u64 = 4 << 20;
+/// Speed at which the buffered bytes are expected to leave.
 const SLOWEST_BYTES_PER_SECOND: u64 = 64 << 10;
 
 /// An uploaded file, searchable after the next indexing run.
@@ -87,10 +90,11 @@ impl Client {
         let mut replaces = None;
         loop {
             // A signed URL is valid for one PUT, so every attempt needs a new one.
-            let (body, size, signed) = self.prepare(source, named).await?;
+            let silence = Silence::start();
+            let (body, size, signed) = self.prepare(source, named, &silence).await?;
             // A repeated attempt replaces nothing but the first one.
             replaces = replaces.or_else(|| signed.replaces.clone());
-            let error = match self.put(body, size, &signed).await {
+            let error = match self.put(body, size, &signed, &silence).await {
                 Ok(()) => return Ok(Uploaded { name: signed.name, size, replaces }),
                 Err(error) => error,
             };
@@ -105,13 +109,18 @@ impl Client {
         }
     }
 
-    /// Returns the body of an attempt, its length and its URL.
-    async fn prepare(&self, source: &Source<'_>, named: Named<'_>) -> Result<(Body, u64, PresignResponse), Error> {
+    /// Returns the body of an attempt, its length and its URL. The body interrupts `silence` whenever bytes of it are taken.
+    async fn prepare(
+        &self,
+        source: &Source<'_>,
+        named: Named<'_>,
+        silence: &Silence,
+    ) -> Result<(Body, u64, PresignResponse), Error> {
         match source {
             Source::Text(text) => {
                 let size = text.len() as u64;
                 let signed = self.presign(&presign_request(named, size)).await?.body;
-                Ok((Body::from(text.clone()), size, signed))
+                Ok((body(parts(text.clone()), size, silence), size, signed))
             }
             Source::File { path, progress, accept } => {
                 let file = open(path).await?;
@@ -119,27 +128,24 @@ impl Client {
                 let signed = self.presign(&presign_request(named, size)).await?.body;
                 accept(&signed.name)?;
                 progress(0);
-                // An empty stream would use chunked encoding, which storage refuses.
-                let body = match size {
-                    0 => Body::from(""),
-                    _ => Body::wrap_stream(chunks(file, path, size, Arc::clone(progress))),
-                };
-                Ok((body, size, signed))
+                Ok((body(chunks(file, path, size, Arc::clone(progress)), size, silence), size, signed))
             }
         }
     }
 
-    async fn put(&self, body: Body, size: u64, signed: &PresignResponse) -> Result<(), Error> {
-        let limit = BASE_LIMIT + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
+    async fn put(&self, body: Body, size: u64, signed: &PresignResponse, silence: &Silence) -> Result<(), Error> {
+        let limit = silence_limit(size);
         let request = self.transport.storage()?.put(&signed.url).header(CONTENT_LENGTH, size).body(body);
-        let response = match request.timeout(limit).send().await {
-            Ok(response) => response,
-            Err(error) => {
+        silence.interrupt();
+        let response = match silence.limited(limit, request.send()).await {
+            Some(Ok(response)) => response,
+            Some(Err(error)) => {
                 return Err(match changed_file(&error) {
                     Some(path) => Error::FileChanged { path },
                     None => storage::failure(error, storage::origin(&signed.url), limit),
                 });
             }
+            None => return Err(Error::StorageTimeout { server: storage::origin(&signed.url), limit }),
         };
         let status = response.status();
         if !status.is_success() {
@@ -147,6 +153,29 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// Returns the maximum time in which storage neither takes bytes of an upload of `size` bytes nor responds. Steady uploads have no limit.
+fn silence_limit(size: u64) -> Duration {
+    BASE_LIMIT + Duration::from_secs(size.min(MOST_BUFFERED) / SLOWEST_BYTES_PER_SECOND)
+}
+
+/// Returns the body with these chunks, of `size` bytes in total.
+fn body(chunks: impl Stream<Item = io::Result<Bytes>> + Send + 'static, size: u64, silence: &Silence) -> Body {
+    // An empty stream would use chunked encoding, which storage refuses.
+    if size == 0 {
+        return Body::from("");
+    }
+    let silence = silence.clone();
+    Body::wrap_stream(chunks.inspect(move |_| silence.interrupt()))
+}
+
+/// Streams a text.
+fn parts(mut text: Bytes) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    stream::iter(std::iter::from_fn(move || {
+        let part = text.split_to(text.len().min(CHUNK));
+        (!part.is_empty()).then_some(Ok::<_, io::Error>(part))
+    }))
 }
 
 fn presign_request(named: Named<'_>, size: u64) -> PresignRequest {

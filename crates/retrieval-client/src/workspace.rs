@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use api_types::{FileStatus, IndexStatusResponse, IndexedFile, RunState};
+use api_types::{FileListResponse, FileStatus, IndexStatusResponse, IndexedFile, RunState};
 use futures_util::stream::{self, StreamExt};
 use openapi::parameters::PageQuery;
 
@@ -14,6 +14,10 @@ use crate::{Answer, Client, Error};
 
 const FIRST_POLL: Duration = Duration::from_millis(250);
 const SLOWEST_POLL: Duration = Duration::from_secs(2);
+/// Maximum `limit` of the service.
+const LARGEST_PAGE: usize = 1_000;
+/// Far above the size of any list of files, in bytes; stops a server that never ends.
+const MAX_LIST: usize = 256 << 20;
 
 /// A file to upload.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,22 +29,11 @@ pub struct LocalFile {
     pub labels: Option<Vec<String>>,
 }
 
-/// Progress of the file at `index` of the list.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum UploadEvent {
-    /// Number of bytes sent; 0 when an attempt is repeated.
-    Sent {
-        index: usize,
-        bytes: u64,
-    },
-    Done {
-        index: usize,
-        succeeded: bool,
-    },
-}
-
 impl Client {
-    /// Uploads files, `parallel` at a time. A failed upload does not stop the others. Results are in the order of `files`.
+    /// Uploads files, `parallel` at a time. A failed upload does not stop the others.
+    ///
+    /// `progress` receives the index of a file in `files` and the number of its bytes that are sent; 0 when an attempt is repeated.
+    /// `finished` receives the index and the result as soon as the upload of a file ends, in no particular order.
     ///
     /// Names identify files. If two files of the list have the same sanitized name, the second fails with
     /// [`Error::Setting`] instead of replacing the first.
@@ -48,29 +41,52 @@ impl Client {
         &self,
         files: &[LocalFile],
         parallel: usize,
-        on_event: impl Fn(UploadEvent) + Send + Sync + 'static,
-    ) -> Vec<Result<Uploaded, Error>> {
-        let on_event = Arc::new(on_event);
+        progress: impl Fn(usize, u64) + Send + Sync + 'static,
+        mut finished: impl FnMut(usize, Result<Uploaded, Error>),
+    ) {
+        let progress = Arc::new(progress);
         let taken = Arc::new(Mutex::new(HashMap::<String, usize>::new()));
         let uploads = files.iter().enumerate().map(|(index, file)| {
-            let (on_event, taken) = (Arc::clone(&on_event), Arc::clone(&taken));
+            let (progress, taken) = (Arc::clone(&progress), Arc::clone(&taken));
             async move {
-                let sent = Arc::clone(&on_event);
-                let progress: Progress = Arc::new(move |bytes| sent(UploadEvent::Sent { index, bytes }));
+                let sent: Progress = Arc::new(move |bytes| progress(index, bytes));
                 let named = Named { name: &file.name, labels: file.labels.as_deref() };
                 let accept = move |name: &str| claim(&taken, name, index);
-                let result = self.upload_checked(&file.path, named, progress, &accept).await;
-                on_event(UploadEvent::Done { index, succeeded: result.is_ok() });
-                result
+                (index, self.upload_checked(&file.path, named, sent, &accept).await)
             }
         });
-        stream::iter(uploads).buffered(parallel.max(1)).collect().await
+        let mut uploads = std::pin::pin!(stream::iter(uploads).buffer_unordered(parallel.max(1)));
+        while let Some((index, result)) = uploads.next().await {
+            finished(index, result);
+        }
+    }
+
+    /// Returns all stored files, page by page. [`Client::list_files`] has them in one response, which may be too large.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] beyond 256 MB, and the errors of [`Client::list_files`].
+    pub async fn list_all_files(&self) -> Result<Vec<Answer<FileListResponse>>, Error> {
+        let mut pages = Vec::new();
+        let mut page = first_page();
+        let mut size = 0_usize;
+        loop {
+            let answer = self.list_files_page(&page).await?;
+            size = size.saturating_add(answer.raw.len());
+            if size > MAX_LIST {
+                return Err(Error::TooLarge { limit: MAX_LIST });
+            }
+            page.cursor.clone_from(&answer.next_cursor);
+            pages.push(answer);
+            if page.cursor.is_none() {
+                return Ok(pages);
+            }
+        }
     }
 
     /// Returns the files that a run could not read, with the reasons.
     pub async fn unread_files(&self, sync_id: &str) -> Result<Vec<IndexedFile>, Error> {
         let mut unread = Vec::new();
-        let mut page = PageQuery { cursor: None, limit: Some("1000".to_owned()) };
+        let mut page = first_page();
         loop {
             let answer = self.list_run_files(sync_id, &page).await?.body;
             let is_unread = |file: &IndexedFile| matches!(file.status, FileStatus::Failed | FileStatus::Unsupported);
@@ -101,6 +117,11 @@ impl Client {
             pause = pause.mul_f64(1.5).min(SLOWEST_POLL);
         }
     }
+}
+
+/// Returns the query of the first of the fewest pages.
+fn first_page() -> PageQuery {
+    PageQuery { cursor: None, limit: Some(LARGEST_PAGE.to_string()) }
 }
 
 /// Claims a sanitized name for the file at `index`. Repeated attempts of the same file succeed.

@@ -3,8 +3,8 @@
 use retrieval_client::Client;
 use retrieval_client::types::validation::parse_uuid;
 use retrieval_client::types::{
-    ContentRange, ContentRequest, DocumentBlock, DocumentRequest, DocumentResult, DocumentTarget, DocumentsRequest,
-    DocumentsShape, ResponseBudget, Section, Selection, Warning, WarningCode,
+    Content, ContentRange, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResult,
+    DocumentTarget, DocumentsRequest, DocumentsShape, ResponseBudget, Section, Selection, Warning, WarningCode,
 };
 
 use super::print_warnings;
@@ -34,12 +34,19 @@ pub async fn run(arguments: &Read, client: &Client, terminal: &Terminal) -> Resu
     terminal.note(&heading(&answer.doc));
     terminal.content(&content.text)?;
     if content.truncated {
-        let next = content.start_char + content.char_count;
-        let capture = answer.provenance.as_ref().map(|found| format!(" --capture {}", found.capture_id));
-        let capture = capture.unwrap_or_default();
-        terminal.note(&format!("truncated: continue with --start {next}{capture}, or use --all"));
+        terminal.note(&after_truncated(content, answer.provenance.as_ref()));
     }
     Ok(())
+}
+
+/// Returns the advice after truncated content. Only a whole document continues at an offset: the next passage of a selection is elsewhere.
+fn after_truncated(content: &Content, provenance: Option<&DocumentProvenance>) -> String {
+    if content.selection != Selection::FullDocument {
+        return "truncated: raise --max-chars for more of the selected passages".to_owned();
+    }
+    let next = content.start_char.saturating_add(content.char_count);
+    let capture = provenance.map(|found| format!(" --capture {}", found.capture_id)).unwrap_or_default();
+    format!("truncated: continue with --start {next}{capture}, or use --all")
 }
 
 /// Reads several documents in one request. Prints those that were read, each after a line with its title and address.

@@ -7,6 +7,7 @@ pub mod table;
 pub mod text;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -21,13 +22,40 @@ pub struct Terminal {
     quiet: bool,
     /// Standard output is a terminal, which would execute control characters.
     is_terminal: bool,
+    on_failure: Mutex<OnFailure>,
+}
+
+/// Consequence of a failed write to standard output.
+enum OnFailure {
+    EndCommand,
+    /// The command goes on without output. Holds the first failure.
+    Keep(Option<io::Error>),
 }
 
 impl Terminal {
     pub fn detect(common: &Common) -> Self {
         let is_terminal = io::stdout().is_terminal();
         let appearance = Appearance::detect(common.color, is_terminal, |name| std::env::var(name).ok());
-        Self { json: common.json, appearance, quiet: common.quiet, is_terminal }
+        Self {
+            json: common.json,
+            appearance,
+            quiet: common.quiet,
+            is_terminal,
+            on_failure: Mutex::new(OnFailure::EndCommand),
+        }
+    }
+
+    /// Runs a command with several effects to its end also if nothing reads its output: `files rm a b c | head -1` deletes three files.
+    ///
+    /// # Errors
+    /// The error of the command, or else the first failed write, after which nothing more is written.
+    pub async fn finish(&self, command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+        *self.on_failure() = OnFailure::Keep(None);
+        let done = command.await;
+        match std::mem::replace(&mut *self.on_failure(), OnFailure::EndCommand) {
+            OnFailure::Keep(Some(error)) => done.and(Err(Failure::Output(error))),
+            OnFailure::Keep(None) | OnFailure::EndCommand => done,
+        }
     }
 
     /// Prints text that we laid out from sanitized parts.
@@ -73,7 +101,22 @@ impl Terminal {
     }
 
     fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut on_failure = self.on_failure();
+        if let OnFailure::Keep(Some(_)) = *on_failure {
+            return Ok(());
+        }
         let mut out = io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::Output)
+        let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else { return Ok(()) };
+        match &mut *on_failure {
+            OnFailure::EndCommand => Err(Failure::Output(error)),
+            OnFailure::Keep(first) => {
+                *first = Some(error);
+                Ok(())
+            }
+        }
+    }
+
+    fn on_failure(&self) -> MutexGuard<'_, OnFailure> {
+        self.on_failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,6 @@
 //! `retrieval files` against a fake API and storage.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,9 +8,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::mock_server::{MockServer, Reply, Request};
-use crate::program::{Home, KEY, finish};
+use crate::program::{Done, Home, KEY, finish};
 
-const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
+pub const ID: &str = "5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001";
 
 fn run(state: &str) -> Value {
     let stats = json!({ "enumerated": 2, "fetched": 2, "indexed": 2, "failed": 0, "skipped_unsupported": 0,
@@ -21,12 +20,34 @@ fn run(state: &str) -> Value {
         "error": error, "stats": stats })
 }
 
-/// Fake API and storage. Files named `bad*` are rejected, `full*` exceed a quota; uploads of `slow*` get no response.
+/// Returns true for the list of files, and for one file.
+fn asks_for_files(target: &str) -> bool {
+    target.starts_with("/v1/files") && !target.starts_with("/v1/files/index")
+}
+
+/// Responds with the stored files, or with one of them.
+fn stored_files(files: &Value, target: &str) -> Reply {
+    let Some(name) = target.strip_prefix("/v1/files/") else {
+        return Reply::json(200, &json!({ "request_id": ID, "files": files }));
+    };
+    let encoded = |c: char| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
+    let is_asked = |file: &&Value| file["name"].as_str().unwrap().chars().map(encoded).collect::<String>() == name;
+    let Some(file) = files.as_array().unwrap().iter().find(is_asked) else {
+        return Reply::error(404, "file_not_found");
+    };
+    let mut body = file.clone();
+    body["request_id"] = json!(ID);
+    Reply::json(200, &body)
+}
+
+/// Fake API and storage. Files named `bad*` are rejected, `full*` exceed a quota, and the key is refused for `locked*`; uploads of `slow*`
+/// get no response.
 fn service(stored: &'static str, state: &'static str) -> MockServer {
+    let stored: Value = serde_json::from_str(stored).unwrap();
     MockServer::start(move |request: &Request, _| {
         let base = format!("http://{}", request.header("host").unwrap());
         match request.line.split_once(' ').unwrap() {
-            ("GET", "/v1/files") => Reply::Full(200, String::new(), stored.as_bytes().to_vec()),
+            ("GET", target) if asks_for_files(target) => stored_files(&stored, target),
             ("POST", "/v1/files/presign") => {
                 let name = request.json()["filename"].as_str().unwrap().to_owned();
                 if name.starts_with("bad") {
@@ -34,6 +55,9 @@ fn service(stored: &'static str, state: &'static str) -> MockServer {
                 }
                 if name.starts_with("full") {
                     return Reply::error(507, "quota_exceeded");
+                }
+                if name.starts_with("locked") {
+                    return Reply::error(401, "invalid_api_key");
                 }
                 Reply::json(
                     200,
@@ -53,11 +77,10 @@ fn service(stored: &'static str, state: &'static str) -> MockServer {
     })
 }
 
-const NOTHING: &str = r#"{"request_id":"5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001","files":[]}"#;
-const UNCHANGED: &str = r#"{"request_id":"5b0f3a52-2a0c-4ad1-9b1b-9cf8a4c4a001","files":[
-    {"name":"a.md","size":4,"last_modified":"2999-01-01T00:00:00Z"}]}"#;
+const NOTHING: &str = "[]";
+const UNCHANGED: &str = r#"[{"name":"a.md","size":4,"last_modified":"2999-01-01T00:00:00Z"}]"#;
 
-fn home(files: &[&str]) -> Home {
+pub fn home(files: &[&str]) -> Home {
     let home = Home::new();
     for file in files {
         let path = home.path().join("notes").join(file);
@@ -74,7 +97,7 @@ fn puts(server: &MockServer) -> Vec<Request> {
 #[test]
 fn folder_is_uploaded_and_indexed() {
     let (home, server) = (home(&["a.md", "sub/b.txt", "c.png", ".hidden.md"]), service(NOTHING, "completed"));
-    let events = home.run_at(&server, &["files", "add", "notes", "--json"]).json();
+    let events = home.run_at(&server, &["files", "add", "notes", "--json", "--jobs", "1"]).json();
     let kinds: Vec<_> = events.iter().map(|event| (event["event"].as_str(), event["name"].as_str())).collect();
     assert_eq!(
         kinds,
@@ -110,7 +133,8 @@ fn name_collisions_are_rejected_before_the_upload() {
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("notes/a.md, notes/sub/a.md"), "{done:#?}");
     assert!(server.requests().is_empty());
-    let apart = home.run_at(&server, &["files", "add", "notes", "--names", "path", "--no-run", "--json"]).json();
+    let apart =
+        home.run_at(&server, &["files", "add", "notes", "--names", "path", "--no-run", "--json", "--jobs", "1"]).json();
     assert_eq!((apart[0]["name"].as_str(), apart[1]["name"].as_str()), (Some("a.md"), Some("sub__a.md")));
 }
 
@@ -118,7 +142,7 @@ fn name_collisions_are_rejected_before_the_upload() {
 fn names_by_path_tell_folders_apart() {
     let (home, server) = (home(&["a/plan.md", "b/plan.md", "c__plan.md", "c/plan.md"]), service(NOTHING, "completed"));
     let add = |paths: &[&str]| {
-        let arguments = [&["files", "add", "--names", "path", "--no-run", "--json"][..], paths].concat();
+        let arguments = [&["files", "add", "--names", "path", "--no-run", "--json", "--jobs", "1"][..], paths].concat();
         let events = home.run_at(&server, &arguments).json();
         events.iter().map(|event| event["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -165,11 +189,63 @@ fn files_beside_one_beyond_the_quota_are_indexed() {
     );
     assert!(done.stderr.contains("failed: notes/full.md: it is quota_exceeded"), "{done:#?}");
     assert!(done.stderr.contains("2 uploaded, 0 unchanged, 0 skipped, 1 failed"), "{done:#?}");
-    let done = home.run_at(&server, &["files", "add", "notes", "--json"]);
+    let done = home.run_at(&server, &["files", "add", "notes", "--json", "--jobs", "1"]);
     assert_eq!((done.code, &done.error()["code"]), (Some(3), &json!("quota_exceeded")));
-    let events: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str()).collect();
-    assert_eq!(kinds, [Some("uploaded"), Some("failed"), Some("uploaded"), None]);
+    assert_eq!(kinds(&done), ["uploaded", "failed", "uploaded", ""]);
+}
+
+/// Returns the kinds of the events; empty for the status of a run.
+fn kinds(done: &Done) -> Vec<String> {
+    let events = done.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.map(|event| event["event"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn uploads_beside_a_refusal_of_the_key_are_reported_and_indexed() {
+    let (home, server) = (home(&["a.md", "locked.md", "z.md"]), service(NOTHING, "completed"));
+    let done = home.run_at(&server, &["files", "add", "notes", "--json", "--jobs", "1"]);
+    assert_eq!((done.code, &done.error()["code"]), (Some(3), &json!("invalid_api_key")), "{done:#?}");
+    assert_eq!(kinds(&done), ["uploaded", "failed", "uploaded", ""]);
+}
+
+/// Names of more files than are asked for one by one.
+const MANY: [&str; 6] = ["1.md", "2.md", "3.md", "4.md", "5.md", "6.md"];
+
+#[test]
+fn states_of_stored_files_are_asked_for_by_name_or_in_pages() {
+    let (home, server) = (home(&MANY), service(NOTHING, "completed"));
+    let asked = |arguments: &[&str]| {
+        let before = server.requests().len();
+        assert_eq!(home.run_at(&server, arguments).code, Some(0));
+        let requests = server.requests().into_iter().skip(before).map(|request| request.line);
+        requests.filter(|line| line.starts_with("GET") && asks_for_files(&line[4..])).collect::<Vec<_>>()
+    };
+    // Before the upload, and after the run.
+    assert_eq!(asked(&["files", "add", "notes/1.md"]), ["GET /v1/files/1%2Emd"; 2]);
+    assert_eq!(asked(&["files", "add", "notes"]), ["GET /v1/files?limit=1000"; 2]);
+    assert_eq!(asked(&["files", "list"]), ["GET /v1/files?limit=1000"]);
+}
+
+/// Runs a command whose output nothing reads.
+fn without_reader(home: &Home, server: &MockServer, arguments: &[&str]) -> Done {
+    let mut command = home.command_at(server, arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    finish(child)
+}
+
+#[test]
+fn command_without_a_reader_finishes_its_work() {
+    let (home, server) = (home(&["a.md", "b.md", "c.png"]), service(NOTHING, "completed"));
+    let count = |line: &str| server.requests().iter().filter(|request| request.line.starts_with(line)).count();
+    let done = without_reader(&home, &server, &["files", "rm", "there1", "there2", "there3"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:#?}");
+    assert_eq!(count("DELETE"), 3);
+    let done = without_reader(&home, &server, &["files", "rm", "gone1", "there2", "--json"]);
+    assert_eq!((done.code, count("DELETE")), (Some(4), 5), "{done:#?}");
+    let done = without_reader(&home, &server, &["files", "add", "notes", "--json"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:#?}");
+    assert_eq!((count("PUT"), count("POST /v1/files/index")), (2, 1));
 }
 
 #[test]
@@ -214,7 +290,7 @@ fn unreadable(listed: Value) -> MockServer {
         let base = format!("http://{}", request.header("host").unwrap());
         let outcome = |name: &str, status: &str| json!({ "name": name, "doc_id": ID, "status": status });
         match request.line.split_once(' ').unwrap() {
-            ("GET", "/v1/files") => Reply::json(200, &json!({ "request_id": ID, "files": listed })),
+            ("GET", target) if asks_for_files(target) => stored_files(&listed, target),
             ("POST", "/v1/files/presign") => {
                 let name = request.json()["filename"].as_str().unwrap().to_owned();
                 let signed = json!({ "request_id": ID, "name": name, "url": format!("{base}/store/{name}"),
@@ -330,16 +406,6 @@ fn handles_interrupts(child: &Child) -> bool {
 }
 
 #[test]
-fn download_ends_when_its_reader_does() {
-    let (home, server) = (home(&[]), stored());
-    let mut command = home.command_at(&server, &["files", "get", "a b.md", "--out", "-"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    let done = finish(child);
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:#?}");
-}
-
-#[test]
 fn labels_are_sent_and_replaced_names_reported() {
     let (home, server) = (home(&["a.md"]), unreadable(json!([])));
     let arguments = ["files", "add", "notes", "--label", "finance", "--label", "Q3, 2026", "--no-run"];
@@ -350,64 +416,4 @@ fn labels_are_sent_and_replaced_names_reported() {
     assert_eq!(presigned["labels"], json!(["finance", "Q3, 2026"]));
     let events = home.run_at(&server, &[&arguments[..], &["--json"]].concat()).json();
     assert_eq!(events[0]["replaces"], "an/other.md");
-}
-
-/// Fake API with one stored file.
-fn stored() -> MockServer {
-    MockServer::start(|request: &Request, _| {
-        let base = format!("http://{}", request.header("host").unwrap());
-        match request.line.as_str() {
-            "GET /v1/files/a%20b%2Emd" => Reply::json(
-                200,
-                &json!({ "request_id": ID, "name": "a b.md", "size": 4, "last_modified": "2026-01-05T10:00:00Z",
-                    "doc_id": ID, "status": "failed", "reason": "encrypted: it is locked", "labels": ["x", "y"] }),
-            ),
-            "GET /v1/files/a%20b%2Emd/content" => {
-                let url = format!("{base}/store/1?signature=2");
-                Reply::json(200, &json!({ "request_id": ID, "url": url, "expires_in_seconds": 900 }))
-            }
-            "GET /store/1?signature=2" => Reply::Full(200, String::new(), b"te\0xt".to_vec()),
-            _ => Reply::error(404, "file_not_found"),
-        }
-    })
-}
-
-#[test]
-fn one_file_is_shown() {
-    let (home, server) = (home(&[]), stored());
-    let shown = home.run_at(&server, &["files", "show", "a b.md"]);
-    assert!(shown.stdout.contains("status         failed\nreason         encrypted: it is locked\n"), "{shown:#?}");
-    assert!(shown.stdout.contains("labels         x, y\n"), "{shown:#?}");
-    assert_eq!(home.run_at(&server, &["files", "show", "a b.md", "--json"]).json()[0]["status"], "failed");
-    assert_eq!(home.run_at(&server, &["files", "show", "c.md"]).code, Some(4));
-}
-
-#[test]
-fn original_is_downloaded_whole_or_not_at_all() {
-    let (home, server) = (home(&[]), stored());
-    let get = |arguments: &[&str]| home.run_at(&server, &[&["files", "get", "a b.md"], arguments].concat());
-    let local = || fs::read(home.path().join("a b.md"));
-    fs::write(home.path().join("a b.md.part"), "mine").unwrap();
-    assert_eq!(get(&[]).code, Some(0));
-    assert_eq!(local().unwrap(), b"te\0xt");
-    let mode = |name: &str| fs::metadata(home.path().join(name)).unwrap().permissions().mode();
-    assert_eq!(mode("a b.md"), mode("a b.md.part"), "as of any new file");
-    let requests = server.requests();
-    let download = requests.iter().find(|request| request.line.contains("/store/")).unwrap();
-    assert!(download.headers.iter().all(|(_, value)| !value.contains(KEY)), "the key is not sent to storage");
-    // An existing file is kept.
-    fs::write(home.path().join("a b.md"), "mine").unwrap();
-    assert_eq!(get(&[]).code, Some(2));
-    assert_eq!(local().unwrap(), b"mine");
-    assert_eq!(get(&["--force"]).code, Some(0));
-    assert_eq!(local().unwrap(), b"te\0xt");
-    assert_eq!(get(&["--out", "-", "--quiet"]).stdout.as_bytes(), b"te\0xt");
-    assert_eq!(get(&["-o", "nowhere/a.md"]).code, Some(1));
-    assert_eq!(home.run_at(&server, &["files", "get", "c.md"]).code, Some(4));
-    let mut left: Vec<_> =
-        fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    left.retain(|name| name.contains(".md") || name.starts_with(".retrieval-"));
-    left.sort();
-    assert_eq!(left, ["a b.md", "a b.md.part"], "no partial file is left");
-    assert_eq!(fs::read(home.path().join("a b.md.part")).unwrap(), b"mine", "files of other names are kept");
 }

@@ -12,5 +12,6 @@ mod mock_server;
 mod output;
 mod program;
 mod research;
+mod stored_files;
 mod terminal;
 mod unreachable;

@@ -196,6 +196,18 @@ fn long_document_is_read_in_parts_or_whole() {
 }
 
 #[test]
+fn truncated_passages_do_not_continue_at_an_offset() {
+    let server = MockServer::start(|request, _| {
+        let mut body = document(request, "0123456789\n");
+        body["content"]["selection"] = request.json()["content"]["selection"].clone();
+        Reply::json(200, &body)
+    });
+    let done = Home::new().run_at(&server, &["read", ID, "--query", "tides", "--max-chars", "4"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "0123\n"), "{done:#?}");
+    assert!(done.stderr.contains("raise --max-chars") && !done.stderr.contains("--start"), "{done:#?}");
+}
+
+#[test]
 fn document_without_content_is_not_found() {
     let server = MockServer::start(|request, _| {
         let mut body = document(request, "");

@@ -1,9 +1,11 @@
 //! Services that cannot be reached, and addresses of other services.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,6 +42,39 @@ fn server_that_sends(bytes: &'static [u8]) -> SocketAddr {
         }
     });
     address
+}
+
+/// A server that cuts each connection within its response, without the end of the TLS session.
+struct TlsServer {
+    address: String,
+    /// PEM.
+    certificate: String,
+    requests: Arc<AtomicUsize>,
+}
+
+impl TlsServer {
+    fn start() -> Self {
+        let certified = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let chain = vec![certified.cert.der().clone()];
+        let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key.into()).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+        let requests = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&requests);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let mut tls = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
+                if tls.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    let _ = tls.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"request_");
+                }
+            }
+        });
+        Self { address, certificate: certified.cert.pem(), requests }
+    }
 }
 
 /// A port with a full queue of connections, which drops further ones like an address without a machine.
@@ -139,22 +174,21 @@ fn scheme_of_the_other_kind_is_proposed() {
 
 #[test]
 fn untrusted_certificate_is_a_plain_sentence() {
-    let certified = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = config.with_no_client_auth().with_single_cert(vec![certified.cert.der().clone()], key.into()).unwrap();
-    let (listener, config) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(config));
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let mut tls = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
-            let _ = tls.read(&mut [0; 4096]);
-        }
-    });
-    let done = run(&Home::new(), &format!("https://localhost:{}", address.port()), &["me"]);
+    let server = TlsServer::start();
+    let done = run(&Home::new(), &server.address, &["me"]);
     let expected = "TLS failed: the certificate is not from a trusted issuer";
     assert!(done.code == Some(5) && done.stderr.contains(expected), "{done:#?}");
+}
+
+#[test]
+fn connection_that_is_cut_over_tls_is_tried_again() {
+    let (home, server) = (Home::new(), TlsServer::start());
+    let issuer = home.path().join("issuer.pem");
+    fs::write(&issuer, &server.certificate).unwrap();
+    let mut command = spawn(&home, &server.address, &["files", "list"]);
+    let done = finish(command.env("SSL_CERT_FILE", &issuer).spawn().unwrap());
+    assert_eq!((done.code, server.requests.load(Ordering::SeqCst)), (Some(5), 4), "{done:#?}");
+    assert!(!done.stderr.contains("TLS failed") && done.stderr.contains("try again"), "{done:#?}");
 }
 
 #[test]

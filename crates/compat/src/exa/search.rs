@@ -1,4 +1,4 @@
-use api_types::validation::MAX_QUERY_CHARS;
+use api_types::validation::{MAX_QUERY_CHARS, MAX_SEARCH_QUERIES};
 use api_types::{DocumentRequest, SearchResult};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -70,6 +70,11 @@ impl ForeignSearch for SearchRequest {
             plan.request.response.max_passages_per_result = i64::try_from(count.clamp(1, MAX_HIGHLIGHTS)).unwrap_or(1);
         }
         let additional = self.additional_queries.as_deref().unwrap_or_default();
+        // The query itself is one of the texts.
+        if additional.len() >= MAX_SEARCH_QUERIES {
+            let message = format!("additionalQueries must have at most {} items", MAX_SEARCH_QUERIES - 1);
+            return Err(Refusal::new("additionalQueries", message));
+        }
         for (index, query) in additional.iter().enumerate() {
             check_length(&format!("additionalQueries[{index}]"), query)?;
         }
@@ -78,6 +83,11 @@ impl ForeignSearch for SearchRequest {
             [] => {
                 let queries = std::iter::once(&self.query).chain(additional).cloned().collect();
                 plan.request.search_queries = Some(queries);
+            }
+            // Documents with any of the texts would do, also those without the phrase.
+            [_] if !additional.is_empty() => {
+                let message = "additionalQueries cannot be combined with includeText: leave out one of them";
+                return Err(Refusal::new("additionalQueries", message));
             }
             // The phrase finds the documents, and the query ranks them.
             [phrase] => {

@@ -29,6 +29,7 @@ fn what_cannot_be_honoured_is_refused() {
         (json!({"endPublishedDate": "x"}), "endPublishedDate"),
         (json!({"includeText": ["x".repeat(8_193)]}), "includeText[0]"),
         (json!({"additionalQueries": ["x", "x".repeat(8_193)]}), "additionalQueries[1]"),
+        (json!({"additionalQueries": ["x"], "includeText": ["y"]}), "additionalQueries"),
     ] {
         let mut asked = body;
         asked["query"] = "q".into();
@@ -37,6 +38,15 @@ fn what_cannot_be_honoured_is_refused() {
     assert!(
         plan::<SearchRequest>(json!({"query": "q", "contents": {"extras": {"links": 0}}, "stream": false})).is_ok()
     );
+}
+
+#[test]
+fn additional_queries_leave_room_for_the_query() {
+    let asking = |count: usize| json!({"query": "q", "additionalQueries": vec!["r"; count]});
+    assert_eq!(search::<SearchRequest>(asking(15)).search_queries.unwrap().len(), 16);
+    let refusal = plan::<SearchRequest>(asking(16)).unwrap_err();
+    assert_eq!(refusal.field, "additionalQueries");
+    assert!(refusal.message.contains("at most 15"), "{}", refusal.message);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The answer of a read: a short head, then the text between marks, or quotes.
 
-use api_types::{CaptureEntry, ContentFormat, DocumentProvenance, DocumentResponse};
+use api_types::{CaptureEntry, ContentFormat, DocumentProvenance, DocumentResponse, Selection};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -214,7 +214,12 @@ fn boundary(text: &str, most: usize) -> usize {
     end.map_or(most, |end| chars(&start[..=end]))
 }
 
+/// Returns the call that reads more of a truncated text. Only a whole document continues at an offset: the next passage of a selection is
+/// elsewhere.
 fn continuation(response: &DocumentResponse, start_char: i64) -> String {
+    if response.content.as_ref().is_some_and(|content| content.selection != Selection::FullDocument) {
+        return "the selected passages are longer: repeat the call with a larger max_chars".to_owned();
+    }
     let pin = response.provenance.as_ref().map(|capture| format!(", \"capture_id\": \"{}\"", capture.capture_id));
     // Offsets count the characters of one format.
     let is_plain = response.content.as_ref().is_some_and(|content| content.format == ContentFormat::Text);

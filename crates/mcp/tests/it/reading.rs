@@ -167,6 +167,19 @@ async fn small_budgets_hold_some_text() {
 }
 
 #[tokio::test]
+async fn truncated_passages_do_not_continue_at_an_offset() {
+    let fake = Fake::default();
+    let mut selected = document(&"word ".repeat(10_000));
+    selected.content.as_mut().unwrap().selection = Selection::QueryRelevant;
+    *fake.document.borrow_mut() = selected;
+    let result = read(&fake, json!({"query": "x", "include": ["content"]})).await;
+    assert_eq!(result["structuredContent"]["content"]["truncated"], true);
+    let next = result["structuredContent"]["next"].as_str().unwrap();
+    assert!(next.contains("a larger max_chars") && !text(&result).contains("\"start_char\":"), "{}", text(&result));
+    assert!(sizes(&result).into_iter().all(|size| size <= LIMIT), "{:?}", sizes(&result));
+}
+
+#[tokio::test]
 async fn continuations_keep_the_format() {
     let fake = Fake::default();
     let mut plain = document(&"word ".repeat(10_000));

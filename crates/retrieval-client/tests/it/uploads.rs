@@ -4,14 +4,14 @@ use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use retrieval_client::types::RunState;
-use retrieval_client::{Error, LocalFile, UploadEvent, Uploaded};
+use retrieval_client::{Error, LocalFile, Uploaded};
 use serde_json::json;
 
 use crate::mock_server::{MockServer, Reply};
-use crate::samples::{KEY, REQUEST, client, presigned};
+use crate::samples::{self, KEY, REQUEST, client, presigned};
 
 /// Returns an API that presigns URLs of `storage` and strips folders from names.
 fn api(storage: &MockServer) -> MockServer {
@@ -59,6 +59,16 @@ async fn stalled_storage_is_not_a_timeout_of_the_client() {
     let error = client(&api(&storage)).upload(&path, "a.txt", pause).await.unwrap_err();
     let Error::StorageTimeout { server, limit } = error else { panic!("{error:?}") };
     assert_eq!((server.as_str(), limit), (storage.address(), Duration::from_secs(60)));
+}
+
+#[tokio::test]
+async fn text_is_uploaded_whole() {
+    let text = "潮".repeat(100_000);
+    let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
+    client(&api(&storage)).upload_text(text.clone(), "a.txt").await.unwrap();
+    let requests = storage.requests();
+    assert_eq!((requests[0].header("content-length"), requests[0].header("transfer-encoding")), (Some("300000"), None));
+    assert!(requests[0].body == text.as_bytes());
 }
 
 #[tokio::test]
@@ -131,16 +141,66 @@ async fn files_with_equal_sanitized_names_conflict() {
         })
         .collect();
     let storage = MockServer::start(|_, _| Reply::Full(200, String::new(), Vec::new()));
-    let events = Arc::new(Mutex::new(Vec::new()));
-    let log = Arc::clone(&events);
-    let results = client(&api(&storage)).upload_files(&files, 1, move |event| log.lock().unwrap().push(event)).await;
-    assert_eq!(results[0].as_ref().unwrap().name, "ab.txt");
-    assert!(matches!(&results[1], Err(Error::Setting(message)) if message.contains("`ab.txt`")), "{results:?}");
-    assert!(matches!(&results[2], Err(Error::File { .. })), "{results:?}");
-    assert_eq!(results[3].as_ref().unwrap().name, "c.txt");
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&sent);
+    let mut results = Vec::new();
+    let progress = move |index: usize, bytes: u64| log.lock().unwrap().push((index, bytes));
+    client(&api(&storage)).upload_files(&files, 1, progress, |index, result| results.push((index, result))).await;
+    assert_eq!(results.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(results[0].1.as_ref().unwrap().name, "ab.txt");
+    assert!(matches!(&results[1].1, Err(Error::Setting(message)) if message.contains("`ab.txt`")), "{results:?}");
+    assert!(matches!(&results[2].1, Err(Error::File { .. })), "{results:?}");
+    assert_eq!(results[3].1.as_ref().unwrap().name, "c.txt");
     assert_eq!(storage.requests().len(), 2);
-    let done = events.lock().unwrap().iter().filter(|event| matches!(event, UploadEvent::Done { .. })).count();
-    assert_eq!(done, 4);
+    assert_eq!(*sent.lock().unwrap(), [(0, 0), (0, 7), (3, 0), (3, 5)]);
+}
+
+#[tokio::test]
+async fn one_long_upload_does_not_stop_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<LocalFile> = (0..11)
+        .map(|index| {
+            let path = folder.path().join(format!("{index}.txt"));
+            fs::write(&path, "text").unwrap();
+            LocalFile { path, name: format!("{index}.txt"), labels: None }
+        })
+        .collect();
+    let seen = AtomicU64::new(0);
+    let storage = MockServer::start(move |request, _| {
+        if request.line.contains("/0.txt") {
+            let started = Instant::now();
+            while seen.load(Ordering::SeqCst) < 10 && started.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let status = if seen.load(Ordering::SeqCst) == 10 { 200 } else { 403 };
+            return Reply::Full(status, String::new(), Vec::new());
+        }
+        seen.fetch_add(1, Ordering::SeqCst);
+        Reply::Full(200, String::new(), Vec::new())
+    });
+    let mut finished = Vec::new();
+    let end = |index, result: Result<Uploaded, Error>| finished.push((index, result.is_ok()));
+    client(&api(&storage)).upload_files(&files, 2, |_, _| {}, end).await;
+    assert!(finished.iter().all(|(_, succeeded)| *succeeded), "{finished:?}");
+    assert_eq!(finished.len(), 11);
+    // The last of the others may still wait for its response.
+    let long = finished.iter().position(|(index, _)| *index == 0);
+    assert!(long >= Some(9), "results are handed over as uploads end: {finished:?}");
+}
+
+#[tokio::test]
+async fn all_files_are_listed_page_by_page() {
+    let server = MockServer::start(|request, _| {
+        let mut body = samples::files();
+        if !request.line.contains("cursor=") {
+            body["next_cursor"] = json!("next");
+        }
+        Reply::json(200, &body)
+    });
+    let pages = client(&server).list_all_files().await.unwrap();
+    assert_eq!(pages.iter().map(|page| page.files.len()).collect::<Vec<_>>(), [1, 1]);
+    let lines: Vec<String> = server.requests().into_iter().map(|request| request.line).collect();
+    assert_eq!(lines, ["GET /v1/files?limit=1000", "GET /v1/files?cursor=next&limit=1000"]);
 }
 
 #[tokio::test]

@@ -1,25 +1,17 @@
 //! `retrieval files add`.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use indicatif::ProgressBar;
+use retrieval_client::Client;
 use retrieval_client::types::{FileStatus, IndexMode};
-use retrieval_client::{Client, LocalFile, UploadEvent};
 use serde_json::json;
 
 use super::plan::{reject_collisions, split_changed};
 use super::select::{Selected, Selection, select};
-use super::{all_read, labels, report_unread};
+use super::upload::{Uploads, upload};
+use super::{all_read, labels, report_file, report_unread, stored};
 use crate::cli::{Add, Names};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::terminal::progress::upload_bar;
-
-/// Status of an upload that the organization's quota does not permit.
-const QUOTA_USED_UP: u16 = 507;
 
 pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(), Failure> {
     let terminal = &context.terminal;
@@ -32,7 +24,10 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
         return Err(Failure::Usage("no files to upload: give files of a supported type".to_owned()));
     }
     reject_collisions(&files, arguments.names)?;
-    let stored = if arguments.force { Vec::new() } else { client.list_files().await?.body.files };
+    let stored = match arguments.force {
+        true => Vec::new(),
+        false => stored::entries(&files.iter().map(|file| file.name.as_str()).collect(), client).await?,
+    };
     let (files, unchanged) =
         if arguments.force { (files, vec![]) } else { split_changed(files, &stored, labels.as_deref()) };
     for file in &unchanged {
@@ -43,7 +38,7 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if arguments.dry_run {
         return show_plan(&files, &unchanged, terminal);
     }
-    let Uploads { stored: sent, failed, quota } = upload(&files, labels, arguments.jobs, client, context).await?;
+    let Uploads { stored: sent, failed, refused } = upload(&files, labels, arguments.jobs, client, context).await?;
     let uploaded = files.len() - failed;
     terminal.note(&format!(
         "{uploaded} uploaded, {} unchanged, {} skipped, {failed} failed",
@@ -62,8 +57,8 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if !arguments.no_run && (uploaded > 0 || failed == 0) {
         unread += super::index(IndexMode::Incremental, !arguments.no_wait, &sent, client, context).await?;
     }
-    match (quota, failed, unread) {
-        (Some(quota), ..) => Err(quota),
+    match (refused, failed, unread) {
+        (Some(refused), ..) => Err(refused),
         (None, 0, unread) => all_read(unread),
         _ => Err(Failure::Partial(format!("{failed} of {} files were not uploaded", files.len()))),
     }
@@ -77,91 +72,6 @@ async fn scan(paths: Vec<String>, names: Names) -> Result<Selection, Failure> {
     scanned.map_err(unfinished)?
 }
 
-/// Outcome of the uploads.
-struct Uploads {
-    /// Names of the uploaded files.
-    stored: BTreeSet<String>,
-    /// Number of files that were not uploaded.
-    failed: usize,
-    /// The first failure for a used-up quota, which has its own exit status. Smaller files may still have been stored.
-    quota: Option<Failure>,
-}
-
-/// Uploads the files and reports failures.
-async fn upload(
-    files: &[Selected],
-    labels: Option<Vec<String>>,
-    jobs: u8,
-    client: &Client,
-    context: &Context,
-) -> Result<Uploads, Failure> {
-    let terminal = &context.terminal;
-    context.set_interrupt_message(
-        "interrupted; uploaded files are not indexed yet: repeat the command, or run `retrieval files sync`",
-    );
-    let bar = upload_bar(terminal, files.iter().map(|file| file.size).sum());
-    let local: Vec<LocalFile> = files
-        .iter()
-        .map(|file| LocalFile { path: file.path.clone(), name: file.original_name.clone(), labels: labels.clone() })
-        .collect();
-    let on_event = progress_callback(bar.clone(), files.len());
-    let results = client.upload_files(&local, usize::from(jobs), on_event).await;
-    bar.finish_and_clear();
-
-    let mut outcome = Uploads { stored: BTreeSet::new(), failed: 0, quota: None };
-    for (file, result) in files.iter().zip(results) {
-        if let Ok(uploaded) = &result {
-            outcome.stored.insert(uploaded.name.clone());
-        }
-        match result {
-            Ok(uploaded) if terminal.json => {
-                let path = file.path.display().to_string();
-                let mut event =
-                    json!({ "event": "uploaded", "path": path, "name": uploaded.name, "size": uploaded.size });
-                if let Some(earlier) = uploaded.replaces {
-                    event["replaces"] = json!(earlier);
-                }
-                terminal.event(&event)?;
-            }
-            Ok(uploaded) => {
-                if let Some(earlier) = uploaded.replaces {
-                    terminal.note(&format!("{} replaced `{earlier}`, which has the same stored name", uploaded.name));
-                }
-            }
-            Err(error) => {
-                let is_quota = error.api().is_some_and(|api| api.status == QUOTA_USED_UP);
-                let failure = Failure::Client(error);
-                // A rejected key would fail for every file, and has its own exit status.
-                if failure.exit() == 3 && !is_quota {
-                    return Err(failure);
-                }
-                report_file(terminal, "failed", &file.path, &failure.message())?;
-                outcome.failed += 1;
-                if is_quota {
-                    outcome.quota.get_or_insert(failure);
-                }
-            }
-        }
-    }
-    Ok(outcome)
-}
-
-/// Returns a callback that sums up the progress of all files.
-fn progress_callback(bar: ProgressBar, count: usize) -> impl Fn(UploadEvent) + Send + Sync + 'static {
-    let state = Arc::new(Mutex::new((vec![0_u64; count], 0_usize)));
-    bar.set_message(format!("0/{count} files"));
-    move |event| {
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (sent, done) = &mut *state;
-        match event {
-            UploadEvent::Sent { index, bytes } => sent[index] = bytes,
-            UploadEvent::Done { .. } => *done += 1,
-        }
-        bar.set_position(sent.iter().sum());
-        bar.set_message(format!("{done}/{count} files"));
-    }
-}
-
 fn show_plan(files: &[Selected], unchanged: &[Selected], terminal: &Terminal) -> Result<(), Failure> {
     for file in files {
         let path = file.path.display().to_string();
@@ -173,19 +83,5 @@ fn show_plan(files: &[Selected], unchanged: &[Selected], terminal: &Terminal) ->
         }
     }
     terminal.note(&format!("{} to upload, {} unchanged", files.len(), unchanged.len()));
-    Ok(())
-}
-
-/// Reports the outcome of one file: an event for programs, a line on standard error for people.
-fn report_file(terminal: &Terminal, event: &str, path: &Path, reason: &str) -> Result<(), Failure> {
-    let path = path.display().to_string();
-    if terminal.json {
-        return terminal.event(&json!({ "event": event, "path": path, "reason": reason }));
-    }
-    if event == "failed" {
-        terminal.error(&format!("failed: {path}: {reason}"));
-    } else {
-        terminal.note(&format!("{event}: {path} {reason}"));
-    }
     Ok(())
 }

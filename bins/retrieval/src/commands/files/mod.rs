@@ -6,8 +6,11 @@ mod names;
 mod plan;
 mod select;
 mod show;
+mod stored;
+mod upload;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use retrieval_client::types::{FileStatus, IndexMode, IndexStatusResponse, RunState};
 use retrieval_client::{Answer, Client};
@@ -21,11 +24,11 @@ use crate::terminal::progress::{run_line, run_spinner};
 
 pub async fn run(arguments: Files, client: &Client, context: &Context) -> Result<(), Failure> {
     match arguments {
-        Files::Add(arguments) => add::run(arguments, client, context).await,
+        Files::Add(arguments) => context.terminal.finish(add::run(arguments, client, context)).await,
         Files::List => show::list(client, &context.terminal).await,
         Files::Show { name } => show::show(&name, client, &context.terminal).await,
         Files::Get(arguments) => show::get(arguments, client, &context.terminal).await,
-        Files::Rm { names } => delete(&names, client, &context.terminal).await,
+        Files::Rm { names } => context.terminal.finish(delete(&names, client, &context.terminal)).await,
         Files::Sync(Sync { full, no_wait }) => {
             let mode = if full { IndexMode::Full } else { IndexMode::Incremental };
             all_read(index(mode, !no_wait, &BTreeSet::new(), client, context).await?)
@@ -131,14 +134,28 @@ async fn name_unread(
 /// keeps its state. Returns their number.
 async fn name_unchanged(uploaded: &BTreeSet<String>, client: &Client, terminal: &Terminal) -> Result<usize, Failure> {
     let mut unread = 0;
-    for file in &client.list_files().await?.files {
-        let is_unread = matches!(file.status, Some(FileStatus::Failed | FileStatus::Unsupported));
-        if is_unread && uploaded.contains(&file.name) {
+    let names = uploaded.iter().map(String::as_str).collect();
+    for file in &stored::entries(&names, client).await? {
+        if matches!(file.status, Some(FileStatus::Failed | FileStatus::Unsupported)) {
             report_unread(&file.name, file.reason.as_deref(), terminal)?;
             unread += 1;
         }
     }
     Ok(unread)
+}
+
+/// Reports the outcome of one file: an event for programs, a line on standard error for people.
+fn report_file(terminal: &Terminal, event: &str, path: &Path, reason: &str) -> Result<(), Failure> {
+    let path = path.display().to_string();
+    if terminal.json {
+        return terminal.event(&json!({ "event": event, "path": path, "reason": reason }));
+    }
+    if event == "failed" {
+        terminal.error(&format!("failed: {path}: {reason}"));
+    } else {
+        terminal.note(&format!("{event}: {path} {reason}"));
+    }
+    Ok(())
 }
 
 /// Reports a stored file that cannot be read: an event for programs, a line on standard error for people.

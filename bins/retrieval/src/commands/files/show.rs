@@ -10,6 +10,7 @@ use retrieval_client::Client;
 use retrieval_client::types::FileEntry;
 use tempfile::{NamedTempFile, TempPath};
 
+use super::stored;
 use crate::api_values;
 use crate::cli::Get;
 use crate::failure::Failure;
@@ -18,12 +19,15 @@ use crate::terminal::table::Table;
 use crate::terminal::text::one_line;
 
 pub async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
-    let answer = client.list_files().await?;
+    let pages = client.list_all_files().await?;
     if terminal.json {
-        return terminal.json(&answer.raw);
+        return match &pages[..] {
+            [page] => terminal.json(&page.raw),
+            pages => terminal.event(&stored::join(pages)?),
+        };
     }
     let mut table = Table::with_notes(&["NAME", "SIZE", "MODIFIED", "STATUS"]);
-    for file in &answer.files {
+    for file in pages.iter().flat_map(|page| &page.files) {
         let day = file.last_modified.split('T').next().unwrap_or_default().to_owned();
         let reason = file.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         table.row([file.name.clone(), size(file), day, format!("{}{reason}", status(file))]);
@@ -66,16 +70,25 @@ pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result
         None => return Err(Failure::Usage(format!("`{name}` is not the name of a local file: use --out"))),
     };
     let exists = || Failure::Usage(format!("`{}` exists: use --force or --out", path.display()));
-    if !force && path.exists() {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::Usage(format!("`{}` is not a regular file: use --out -", path.display())));
+    }
+    // True also for a link that leads nowhere.
+    if !force && path.symlink_metadata().is_ok() {
         return Err(exists());
     }
     let local = |what: &str, source| Failure::Local { what: format!("cannot {what} `{}`", path.display()), source };
-    let (file, part) = part_of(&path).map_err(|source| local("create", source))?.into_parts();
+    // A link is kept: its target is replaced.
+    let target = match path.is_symlink() {
+        true => path.canonicalize().map_err(|source| local("create", source))?,
+        false => path.clone(),
+    };
+    let (file, part) = part_of(&target).map_err(|source| local("create", source))?.into_parts();
     let mut file = tokio::fs::File::from_std(file);
     // A part that is dropped is removed.
     let bytes = client.download(&name, &mut file).await?;
     drop(file);
-    place(part, &path, force)
+    place(part, &target, force)
         .map_err(|source| if source.kind() == ErrorKind::AlreadyExists { exists() } else { local("create", source) })?;
     terminal.note(&format!("{} ({})", path.display(), indicatif::DecimalBytes(bytes)));
     Ok(())
