@@ -97,7 +97,7 @@ impl HttpGenerator {
         loop {
             let reply = self.endpoint.post(attempt.body(&self.model, request, limit), MAX_RESPONSE).await?;
             if reply.status == 200 {
-                self.dialect.accepted(attempt);
+                self.dialect.accepted(attempt, request.is_own_schema);
                 return Ok(completion::read(&reply.body)?);
             }
             attempt = match attempt.after(&reply) {

@@ -50,8 +50,8 @@ fn is_temporary(error: &ModelError) -> bool {
         ModelError::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
         ModelError::CoolingDown
         | ModelError::InvalidResponse(_)
-        | ModelError::Refused
-        | ModelError::Empty { truncated: _ } => false,
+        | ModelError::Refused { .. }
+        | ModelError::Empty { .. } => false,
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
         for status in [301, 400, 401, 403, 404, 422, 501] {
             assert_eq!(delay(ModelError::Status(status)), None, "{status}");
         }
-        assert_eq!(delay(ModelError::Refused), None);
+        assert_eq!(delay(ModelError::Refused { tokens: None }), None);
         assert_eq!(delay(ModelError::Status(429)), Some(Duration::ZERO));
         let asked = Failure { error: ModelError::Status(429), retry_after: Some(Duration::from_secs(9)) };
         assert_eq!(Retries::new(Duration::ZERO).delay_after(&asked), Some(Duration::from_secs(9)));

@@ -1,5 +1,7 @@
 use std::error::Error;
 
+use crate::generation::Tokens;
+
 /// Failure of a model operation. Callers continue without the model.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
@@ -16,8 +18,20 @@ pub enum ModelError {
     InvalidResponse(String),
     /// The model or a filter of its provider declined to answer.
     #[error("the model refused to answer")]
-    Refused,
+    Refused { tokens: Option<Tokens> },
     /// The answer contains no text besides reasoning. `truncated` is true if the limit of tokens was reached.
     #[error("the model returned no text{}", if *truncated { " within the limit of tokens" } else { "" })]
-    Empty { truncated: bool },
+    Empty { truncated: bool, tokens: Option<Tokens> },
+}
+
+impl ModelError {
+    /// Returns the usage of an answer without text, if the endpoint reported one.
+    pub fn tokens(&self) -> Option<Tokens> {
+        match self {
+            Self::Refused { tokens } | Self::Empty { tokens, .. } => *tokens,
+            Self::Timeout | Self::CoolingDown | Self::Unreachable(_) | Self::Status(_) | Self::InvalidResponse(_) => {
+                None
+            }
+        }
+    }
 }

@@ -14,6 +14,8 @@ pub struct GenerationRequest {
     pub user: String,
     /// JSON Schema of the answer. It guides the model and guarantees nothing: callers validate the text.
     pub schema: Option<Value>,
+    /// True if the schema is the same for all callers. If it is rejected, the endpoint is at fault, not the schema.
+    pub is_own_schema: bool,
     /// Maximum number of generated tokens, reasoning included. A lower limit of the generator takes precedence.
     pub max_tokens: u32,
 }
@@ -34,6 +36,13 @@ pub struct Generation {
 pub struct Tokens {
     pub prompt: u64,
     pub completion: u64,
+}
+
+impl Tokens {
+    /// Returns the tokens of prompt and answer together.
+    pub fn total(self) -> u64 {
+        self.prompt.saturating_add(self.completion)
+    }
 }
 
 /// Model that generates text. Implementations are cheap to share (`Arc<dyn Generator>`).

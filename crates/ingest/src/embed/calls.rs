@@ -85,8 +85,8 @@ fn is_temporary(error: &ModelError) -> bool {
         ModelError::Timeout
         | ModelError::Status(_)
         | ModelError::InvalidResponse(_)
-        | ModelError::Refused
-        | ModelError::Empty { truncated: _ } => false,
+        | ModelError::Refused { .. }
+        | ModelError::Empty { .. } => false,
     }
 }
 

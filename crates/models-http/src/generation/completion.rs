@@ -18,7 +18,7 @@ pub fn read(body: &[u8]) -> Result<Generation, ModelError> {
     let finish = choice.get("finish_reason").and_then(Value::as_str);
     let is_refusal = message.get("refusal").and_then(Value::as_str).is_some_and(|refusal| !refusal.is_empty());
     if is_refusal || finish == Some("content_filter") {
-        return Err(ModelError::Refused);
+        return Err(ModelError::Refused { tokens: tokens(&response) });
     }
     let content = match message.get("content") {
         None | Some(Value::Null) => String::new(),
@@ -29,7 +29,7 @@ pub fn read(body: &[u8]) -> Result<Generation, ModelError> {
     let text = reasoning::remove(&content).trim();
     let truncated = finish == Some("length");
     if text.is_empty() {
-        return Err(ModelError::Empty { truncated });
+        return Err(ModelError::Empty { truncated, tokens: tokens(&response) });
     }
     Ok(Generation { text: text.to_owned(), tokens: tokens(&response), truncated })
 }
@@ -83,7 +83,7 @@ mod tests {
             r#"{"choices": [{"message": {"content": null, "refusal": "I cannot help with that."}}]}"#,
             r#"{"choices": [{"message": {"content": "So"}, "finish_reason": "content_filter"}]}"#,
         ] {
-            assert!(matches!(read(body.as_bytes()), Err(ModelError::Refused)), "{body}");
+            assert!(matches!(read(body.as_bytes()), Err(ModelError::Refused { tokens: None })), "{body}");
         }
         for (body, expected) in [
             (r#"{"choices": [{"message": {"content": " \n"}, "finish_reason": "stop"}]}"#, false),
@@ -91,7 +91,23 @@ mod tests {
             (r#"{"choices": [{"message": {"content": "<think>hm, hm"}, "finish_reason": "length"}]}"#, true),
         ] {
             let outcome = read(body.as_bytes());
-            assert!(matches!(outcome, Err(ModelError::Empty { truncated }) if truncated == expected), "{outcome:?}");
+            assert!(
+                matches!(outcome, Err(ModelError::Empty { truncated, tokens: None }) if truncated == expected),
+                "{outcome:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn usage_of_responses_without_text_is_reported() {
+        let usage = r#""usage": {"prompt_tokens": 5, "completion_tokens": 2}"#;
+        for choice in [
+            r#"{"message": {"content": null, "refusal": "No."}}"#,
+            r#"{"message": {"content": null}, "finish_reason": "length"}"#,
+        ] {
+            let body = format!("{{\"choices\": [{choice}], {usage}}}");
+            let error = read(body.as_bytes()).expect_err("no text");
+            assert_eq!(error.tokens(), Some(Tokens { prompt: 5, completion: 2 }), "{choice}");
         }
     }
 

@@ -10,7 +10,7 @@ use crate::endpoint::Reply;
 /// Forms that the endpoint accepted so far.
 #[derive(Default)]
 pub struct Dialect {
-    /// A schema was accepted once. A later rejection is then due to that schema, which callers choose, and not remembered.
+    /// A schema was accepted once. A later rejection is then due to that schema, and not remembered.
     accepts_schemas: AtomicBool,
     /// Form for answers with a schema: a value of `Output`.
     output: AtomicU8,
@@ -52,13 +52,14 @@ impl Dialect {
         }
     }
 
-    /// Remembers an accepted form.
-    pub fn accepted(&self, attempt: Attempt) {
+    /// Remembers an accepted form. A simpler one counts only if the rejected schema is the service's own: with a schema
+    /// that is rejected everywhere, a caller would disable structured output for all others.
+    pub fn accepted(&self, attempt: Attempt, is_own_schema: bool) {
         self.completion_limit.store(attempt.completion_limit, Ordering::Relaxed);
         match attempt.output {
             None => {}
             Some(Output::Schema) => self.accepts_schemas.store(true, Ordering::Relaxed),
-            Some(simpler) if !self.accepts_schemas.load(Ordering::Relaxed) => {
+            Some(simpler) if is_own_schema && !self.accepts_schemas.load(Ordering::Relaxed) => {
                 self.output.store(simpler as u8, Ordering::Relaxed);
             }
             Some(_) => {}
@@ -153,16 +154,27 @@ mod tests {
         let renamed = dialect.first(false).after(&hint).expect("another form");
         assert!(renamed.completion_limit);
         assert_eq!(renamed.after(&hint), None);
-        dialect.accepted(renamed);
+        dialect.accepted(renamed, false);
         assert!(dialect.first(false).completion_limit);
     }
 
     #[test]
     fn schema_that_one_caller_chose_does_not_change_the_dialect() {
         let dialect = Dialect::default();
-        let good = dialect.first(true);
-        dialect.accepted(good);
-        dialect.accepted(good.after(&rejected("invalid schema")).expect("another form"));
-        assert_eq!(dialect.first(true), good);
+        let best = dialect.first(true);
+        let simpler = best.after(&rejected("invalid schema")).expect("another form");
+        dialect.accepted(simpler, false);
+        assert_eq!(dialect.first(true), best, "no schema was accepted before");
+        dialect.accepted(best, false);
+        dialect.accepted(simpler, true);
+        assert_eq!(dialect.first(true), best);
+    }
+
+    #[test]
+    fn simpler_form_is_remembered_for_an_own_schema() {
+        let dialect = Dialect::default();
+        let simpler = dialect.first(true).after(&rejected("no schemas")).expect("another form");
+        dialect.accepted(simpler, true);
+        assert_eq!(dialect.first(true), simpler);
     }
 }

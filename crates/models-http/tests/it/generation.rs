@@ -29,11 +29,17 @@ fn impatient(endpoint: &ChatEndpoint) -> HttpGenerator {
 }
 
 fn prompt() -> GenerationRequest {
-    GenerationRequest { system: "Be brief.".into(), user: "Which?".into(), schema: None, max_tokens: 4_000 }
+    GenerationRequest {
+        system: "Be brief.".into(),
+        user: "Which?".into(),
+        schema: None,
+        is_own_schema: false,
+        max_tokens: 4_000,
+    }
 }
 
 fn structured() -> GenerationRequest {
-    GenerationRequest { schema: Some(json!({"type": "object", "title": "Plan"})), ..prompt() }
+    GenerationRequest { schema: Some(json!({"type": "object", "title": "Plan"})), is_own_schema: true, ..prompt() }
 }
 
 fn formats(endpoint: &ChatEndpoint) -> Vec<Option<String>> {
@@ -102,11 +108,12 @@ async fn schema_of_one_caller_does_not_disable_schemas() {
     });
     let generator = generator(&endpoint);
     let bad = GenerationRequest { schema: Some(json!({"title": "bad"})), ..prompt() };
-    for request in [structured(), bad, structured()] {
+    // The first schema after a start, and a later one.
+    for request in [bad.clone(), structured(), bad, structured()] {
         generator.generate(&request).await.expect("a text");
     }
     let formats: Vec<_> = formats(&endpoint).into_iter().flatten().collect();
-    assert_eq!(formats, ["json_schema", "json_schema", "json_object", "json_schema"]);
+    assert_eq!(formats, ["json_schema", "json_object", "json_schema", "json_schema", "json_object", "json_schema"]);
 }
 
 #[tokio::test]
@@ -255,7 +262,7 @@ async fn endless_headers_and_failures_end_the_call() {
 async fn refusals_and_reasoning_are_no_text() {
     let refusal = json!({"choices": [{"message": {"content": null, "refusal": "No."}, "finish_reason": "stop"}]});
     let endpoint = ChatEndpoint::start(move |_, _| Reply::json(200, &refusal));
-    assert!(matches!(generator(&endpoint).generate(&prompt()).await, Err(ModelError::Refused)));
+    assert!(matches!(generator(&endpoint).generate(&prompt()).await, Err(ModelError::Refused { tokens: None })));
     let thoughts = |request: &ChatRequest| request.text("user") == "Think!";
     let endpoint = ChatEndpoint::start(move |_, request| {
         completion(if thoughts(request) { "<think>hm" } else { "<think>hm</think>\nyes" })
@@ -263,7 +270,8 @@ async fn refusals_and_reasoning_are_no_text() {
     let generator = generator(&endpoint);
     assert_eq!(generator.generate(&prompt()).await.expect("a text").text, "yes");
     let only_thoughts = GenerationRequest { user: "Think!".into(), ..prompt() };
-    assert!(matches!(generator.generate(&only_thoughts).await, Err(ModelError::Empty { truncated: false })));
+    let outcome = generator.generate(&only_thoughts).await;
+    assert!(matches!(outcome, Err(ModelError::Empty { truncated: false, tokens: Some(_) })), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -86,8 +86,12 @@ impl State {
                     self.tell_plan(&mut events);
                 }
             }
-            Step::Check { citations } => {
+            Step::Check { citations, is_late } => {
                 self.phase = Phase::Verifying;
+                if self.checks == 0 {
+                    // Later, rejected notes can open gaps again.
+                    self.budget_reached = *is_late || self.is_budget_reached(assignment);
+                }
                 self.checked(assignment, citations, outcome, &mut events);
             }
             Step::Finish(_) => self.phase = Phase::Done,
@@ -106,6 +110,7 @@ impl State {
     fn generated(&mut self, assignment: &Assignment, prompt: &Prompt, outcome: Outcome) {
         let (text, tokens) = match outcome {
             Outcome::Generated { text, tokens } => (Some(text), tokens),
+            Outcome::ModelFailed { tokens, .. } => (None, tokens),
             _ => (None, None),
         };
         self.spent.tokens =
@@ -141,10 +146,6 @@ impl State {
         outcome: Outcome,
         events: &mut Vec<Event>,
     ) {
-        if self.checks == 0 {
-            // Later, rejected notes can open gaps again.
-            self.budget_reached = self.is_budget_reached(assignment);
-        }
         let checks: Option<Vec<Check>> = match outcome {
             Outcome::Checked(checks) => Some(checks),
             other => {
@@ -192,7 +193,9 @@ impl Question {
 /// Reason of an outcome that is a failure, or of another kind than its step.
 fn reason(outcome: Outcome) -> String {
     let reason = match outcome {
-        Outcome::SourceFailed { reason } | Outcome::ModelFailed { reason } | Outcome::Unreadable { reason } => reason,
+        Outcome::SourceFailed { reason } | Outcome::ModelFailed { reason, .. } | Outcome::Unreadable { reason } => {
+            reason
+        }
         Outcome::Found(_) | Outcome::Document(_) | Outcome::Generated { .. } | Outcome::Checked(_) => {
             "the outcome does not belong to the step".to_owned()
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::assignment::{Assignment, Budget, Depth, Limits, OnExceed};
 use super::notes::coverage;
 use super::plan::wordings;
-use super::prompt::Prompt;
+use super::prompt::{Prompt, Purpose};
 use super::prompts;
 use super::report;
 use super::select;
@@ -14,6 +14,8 @@ use super::step::{Ending, Step, StopReason};
 
 /// Numerator and denominator of the share of the time that is for searching and reading if a model writes the report.
 const GATHERING: (u32, u32) = (3, 4);
+/// Divisor of the time for searching and reading that is left, for the longest time of planning.
+const PLANNING: u32 = 2;
 
 /// Something that the research still needs.
 pub(super) enum Want {
@@ -58,7 +60,25 @@ impl State {
                 return Step::Finish(failure(StopReason::BudgetReached, "the budget is used up"));
             }
         }
-        Step::Check { citations: report::pending(self, assignment) }
+        let is_late = self.checks == 0 && self.write_asked && self.written.is_none() && !has_time;
+        if is_late && assignment.budget.on_exceed == OnExceed::Fail {
+            return Step::Finish(failure(StopReason::BudgetReached, "the time ended before the report was written"));
+        }
+        Step::Check { citations: report::pending(self, assignment), is_late }
+    }
+
+    /// Returns the time that a step may take. Planning and judging leave time for the steps after them.
+    pub fn time_for(&self, assignment: &Assignment, step: &Step, elapsed: Duration) -> Duration {
+        let left = assignment.budget.duration().saturating_sub(elapsed);
+        let gathering = self.gathering_time(assignment).saturating_sub(elapsed);
+        match step {
+            Step::Generate(prompt) => match prompt.purpose {
+                Purpose::Plan => gathering / PLANNING,
+                Purpose::Judge => gathering,
+                Purpose::Write => left,
+            },
+            Step::Search { .. } | Step::Read { .. } | Step::Check { .. } | Step::Finish(_) => left,
+        }
     }
 
     /// Time after which no more is searched and read.

@@ -46,6 +46,7 @@ impl State {
                         capture_id: hit.capture_id,
                         capture_time: hit.capture_time,
                         passages: &hit.passages,
+                        is_ranked: true,
                         trusted_rank: self.can_generate(assignment) && asked.found.len() < 3,
                     };
                     asked.found.push(source);
@@ -117,6 +118,7 @@ impl State {
                 capture_id: read.capture_id,
                 capture_time: read.capture_time,
                 passages: &read.passages,
+                is_ranked: false,
                 trusted_rank: self.can_generate(assignment),
             };
             notes = keep(self, Limits::of(assignment.depth), &found).0;

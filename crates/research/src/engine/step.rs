@@ -28,6 +28,9 @@ pub enum Step {
     /// Compare the quotes with the captures; see [`super::verify::compare`].
     Check {
         citations: Vec<CitationCheck>,
+        /// True if the time ended before the model had written the report.
+        #[serde(default)]
+        is_late: bool,
     },
     Finish(Ending),
 }
@@ -48,8 +51,11 @@ pub enum Outcome {
         text: String,
         tokens: Option<u64>,
     },
+    /// The model gave no text. `tokens` as in `Generated`: an answer without text costs tokens, too.
     ModelFailed {
         reason: String,
+        #[serde(default)]
+        tokens: Option<u64>,
     },
     Checked(Vec<Check>),
     /// The search failed, or the quotes could not be compared.
@@ -98,6 +104,7 @@ pub struct ReadText {
     pub capture_id: CaptureId,
     #[serde(with = "stored::time")]
     pub capture_time: Timestamp,
+    /// Passages that answer the query, in any order.
     #[serde(default)]
     pub passages: Vec<FoundPassage>,
 }

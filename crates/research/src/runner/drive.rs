@@ -44,7 +44,7 @@ impl Research {
     ) -> Result<Option<Conclusion>, Stopped> {
         let run = &claimed.run;
         if run.attempts > 1 || !claimed.state.is_empty() {
-            self.refund_unstored(run).await?;
+            self.persistently(|| self.refund_unstored(run.organization_id, run.research_id)).await?;
         }
         if run.attempts > MAX_ATTEMPTS {
             return self.interrupt_run(run, owner).await.map(|()| None);
@@ -67,7 +67,7 @@ impl Research {
         let mut events = Vec::new();
         let mut last_sequence = run.last_sequence;
         while !matches!(position.step, Step::Finish(_)) {
-            let left = position.assignment.budget.duration().saturating_sub(watch.elapsed());
+            let left = position.state.engine.time_for(&position.assignment, &position.step, watch.elapsed());
             let order = Order { run, request: &request, viewer: &viewer, left };
             let executed = self.execute_step(&order, &position.step).await;
             let watch = watch.clone();
@@ -106,7 +106,7 @@ impl Research {
         charges.drain(..).for_each(Charge::keep);
         if is_billed {
             // Debits whose outcome was unknown in an outage of the database. If this fails, the sweep for lost searches refunds them.
-            let _ = self.refund_unstored(run).await;
+            let _ = self.persistently(|| self.refund_unstored(run.organization_id, run.research_id)).await;
         }
         Ok(())
     }
@@ -119,8 +119,12 @@ impl Research {
         }
         let unstored =
             self.persistently(|| self.store.find_unstored_searches(run.organization_id, run.research_id)).await;
+        let Ok(unstored) = unstored else {
+            // The step may be stored. The next worker of the run finds out.
+            charges.into_iter().for_each(Charge::keep);
+            return;
+        };
         // These are the searches of the last step, which nobody gets to see if the run is deleted.
-        let unstored = unstored.ok().flatten();
         let is_stored =
             |id: SearchId| unstored.as_ref().is_some_and(|unstored| unstored.iter().all(|paid| paid.search_id != id));
         charges.into_iter().filter(|charge| charge.search_id().is_some_and(is_stored)).for_each(Charge::keep);
@@ -139,18 +143,6 @@ impl Research {
             limit_rps: 0,
             billed: organization.billed,
         })
-    }
-
-    /// Refunds the searches of a run whose outcome is not stored and never will be; those of a deleted run stay paid.
-    async fn refund_unstored(&self, run: &ResearchRun) -> Result<(), Stopped> {
-        let unstored =
-            self.persistently(|| self.store.find_unstored_searches(run.organization_id, run.research_id)).await?;
-        let unstored = unstored.unwrap_or_default();
-        let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
-        let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
-        self.persistently(|| self.store.refund_searches(run.organization_id, ids.clone(), from, self.clock.now()))
-            .await?;
-        Ok(())
     }
 
     async fn record(

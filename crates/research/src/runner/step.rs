@@ -7,11 +7,11 @@ use app::search::{SearchHit, SearchOutcome};
 use app::{Charge, Deadline, Error, Viewer, Work};
 use docstore::ResearchRun;
 use model::{DocId, SearchId};
-use models::generation::GenerationRequest;
+use models::generation::{GenerationRequest, Tokens};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::FREE_STEP;
-use crate::engine::{Depth, FoundHit, FoundPassage, Outcome, Prompt, ReadText, Step};
+use crate::engine::{Depth, FoundHit, FoundPassage, Outcome, Prompt, Purpose, ReadText, Step};
 use crate::runs::{Research, StoredRequest};
 
 /// Times that a search or read is repeated while the server is busy.
@@ -31,7 +31,7 @@ pub struct Order<'a> {
     pub run: &'a ResearchRun,
     pub request: &'a StoredRequest,
     pub viewer: &'a Viewer,
-    /// Time until the limit of the run.
+    /// Time that the step may take.
     pub left: Duration,
 }
 
@@ -56,7 +56,7 @@ impl Research {
             Step::Search { query, search_queries, .. } => self.search_step(order, query, search_queries).await,
             Step::Read { doc_id, query, .. } => Some(self.read_step(order, *doc_id, query).await.into()),
             Step::Generate(prompt) => Some(self.generate_step(order, prompt).await.into()),
-            Step::Check { citations } => {
+            Step::Check { citations, .. } => {
                 // Costs no budget, so that a report that is due gets written.
                 let checking = timeout(FREE_STEP, self.check(order.viewer, citations));
                 let outcome = match checking.await {
@@ -125,7 +125,7 @@ impl Research {
 
     async fn generate_step(&self, order: &Order<'_>, prompt: &Prompt) -> Outcome {
         let Some(generator) = &self.generator else {
-            return Outcome::ModelFailed { reason: "no model is configured".to_owned() };
+            return Outcome::ModelFailed { reason: "no model is configured".to_owned(), tokens: None };
         };
         let parts = [prompt.material.as_str(), prompt.instructions.as_str()];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -133,19 +133,20 @@ impl Research {
             system: prompt.system.clone(),
             user: parts.join("\n\n"),
             schema: prompt.schema.clone(),
+            // That of a report can contain the caller's.
+            is_own_schema: prompt.purpose != Purpose::Write,
             max_tokens: prompt.max_tokens,
         };
         match timeout(order.left, generator.generate(&request)).await {
-            Ok(Ok(generation)) => Outcome::Generated {
-                text: generation.text,
-                tokens: generation.tokens.map(|tokens| tokens.prompt.saturating_add(tokens.completion)),
-            },
+            Ok(Ok(generation)) => {
+                Outcome::Generated { text: generation.text, tokens: generation.tokens.map(Tokens::total) }
+            }
             Ok(Err(error)) => {
                 let cause = error_causes::describe(&error);
                 tracing::warn!(research_id = %order.run.research_id, cause, "the model did not answer");
-                Outcome::ModelFailed { reason: error.to_string() }
+                Outcome::ModelFailed { reason: error.to_string(), tokens: error.tokens().map(Tokens::total) }
             }
-            Err(_) => Outcome::ModelFailed { reason: OUT_OF_TIME.to_owned() },
+            Err(_) => Outcome::ModelFailed { reason: OUT_OF_TIME.to_owned(), tokens: None },
         }
     }
 }

@@ -1,6 +1,7 @@
 use ::webhooks::research_ended;
 use app::{Error, Result, Viewer};
-use model::ResearchId;
+use docstore::StoreError;
+use model::{OrganizationId, ResearchId, SearchId};
 
 use super::{Research, RunView};
 
@@ -17,7 +18,26 @@ impl Research {
             return Err(Error::ResearchNotFound);
         }
         self.interrupt(research_id);
+        // Its worker may have died, and no other one takes an ended run over.
+        if viewer.billed
+            && let Err(error) = self.refund_unstored(organization_id, research_id).await
+        {
+            tracing::warn!(%research_id, error = &error as &dyn std::error::Error, "refunding a cancelled run failed");
+        }
         self.get(viewer, research_id).await
+    }
+
+    /// Refunds the searches of a run whose outcome is not stored and never will be, once each. Those of a deleted run stay paid.
+    pub(crate) async fn refund_unstored(
+        &self,
+        organization_id: OrganizationId,
+        research_id: ResearchId,
+    ) -> Result<(), StoreError> {
+        let unstored = self.store.find_unstored_searches(organization_id, research_id).await?.unwrap_or_default();
+        let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
+        let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
+        self.store.refund_searches(organization_id, ids, from, self.clock.now()).await?;
+        Ok(())
     }
 
     /// Deletes a run with everything that is stored of it. Cancels it first if it has not ended.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use research::engine::{Budget, Depth, OnExceed, Outcome, State, Step, StopReason};
+use research::engine::{Budget, Depth, OnExceed, Outcome, Prompt, Purpose, State, Step, StopReason};
 
 use crate::world::{World, assignment, generated, page, with_model, writes};
 
@@ -91,6 +91,45 @@ fn a_quarter_of_the_time_is_for_the_model_to_write() {
     }
     assert!(matches!(state.next(&assignment, Duration::from_secs(230)), Step::Generate(_)));
     assert!(matches!(state.next(&assignment, Duration::from_secs(300)), Step::Check { .. }));
+}
+
+#[test]
+fn time_that_ends_while_the_model_writes_is_budget_reached() {
+    for on_exceed in [OnExceed::ReturnPartial, OnExceed::Fail] {
+        let mut assignment = with_model("wind turbine blades");
+        assignment.budget.on_exceed = on_exceed;
+        let mut world = world(4);
+        world.answer = Some(Box::new(|_| generated("nonsense")));
+        let mut state = State::new(&assignment);
+        let mut elapsed = Duration::ZERO;
+        let ending = loop {
+            let step = state.next(&assignment, elapsed);
+            let outcome = match &step {
+                Step::Finish(ending) => break ending.clone(),
+                Step::Generate(prompt) if prompt.purpose == Purpose::Write => {
+                    elapsed = assignment.budget.duration();
+                    Outcome::ModelFailed { reason: "the time is over".to_owned(), tokens: None }
+                }
+                step => world.execute(step),
+            };
+            state.apply(&assignment, &step, outcome);
+        };
+        let fails = on_exceed == OnExceed::Fail;
+        assert_eq!((ending.stop_reason, ending.failed), (StopReason::BudgetReached, fails));
+        assert_eq!(state.report().is_some_and(|report| !report.citations.is_empty()), !fails);
+    }
+}
+
+#[test]
+fn planning_and_judging_leave_time() {
+    let assignment = with_model("wind turbine blades");
+    let state = State::new(&assignment);
+    let plan = state.next(&assignment, Duration::ZERO);
+    let Step::Generate(prompt) = &plan else { panic!("a model plans") };
+    let judge = Step::Generate(Prompt { purpose: Purpose::Judge, ..prompt.clone() });
+    let write = Step::Generate(Prompt { purpose: Purpose::Write, ..prompt.clone() });
+    let left = |step: &Step| state.time_for(&assignment, step, Duration::from_secs(25)).as_secs();
+    assert_eq!((left(&plan), left(&judge), left(&write)), (100, 200, 275));
 }
 
 #[test]

@@ -120,6 +120,23 @@ fn a_short_report_ends_between_sentences() {
 }
 
 #[test]
+fn answer_that_does_not_fit_begins_before_the_open_questions() {
+    let sentence = "The X200 pump takes NLGI 2 grease for its bearing, which the maker mixes from mineral oil and lithium soap, \
+                    packs in tubes of four hundred grams, stores in a cool place, and sends to workshops of all countries \
+                    with a note on its use";
+    let world = World::of(vec![page("https://pumps.example/manual", "Manual", &format!("{sentence}.\n"))]);
+    let mut short = assignment("- Which grease does the X200 pump take?\n- Who founded Zanzibar?");
+    short.output.max_chars = 200;
+    let run = world.run(&short);
+    let report = run.report.as_ref().unwrap();
+    world.check(report);
+    assert_eq!(report.citations.len(), 1, "{}", report.text);
+    assert!(report.text.starts_with("The X200 pump takes NLGI 2 grease") && report.truncated, "{}", report.text);
+    assert!(report.text.chars().count() <= 200);
+    assert_ne!(run.ending.stop_reason, StopReason::NoSources);
+}
+
+#[test]
 fn no_source_is_an_ending_of_its_own() {
     let run = World::of(vec![]).run(&assignment("Which grease does the X200 pump take?"));
     assert_eq!((run.ending.stop_reason, run.ending.failed), (StopReason::NoSources, false));

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use research::engine::{Assignment, Depth, Outcome, PreviousReport, State, Step};
+use model::{CaptureId, DocId, IndexName, Timestamp};
+use research::engine::{
+    Assignment, Depth, FoundHit, FoundPassage, Outcome, PreviousReport, Prompt, Purpose, ReadText, State, Step,
+};
+use uuid::Uuid;
 
-use crate::world::{Page, World, assignment, page};
+use crate::world::{Page, World, assignment, generated, page, with_model};
 
 fn read(world: &World<'_>) -> Vec<&'static str> {
     let url = |doc_id| world.pages.iter().find(|page| page.doc_id() == doc_id).map(|page| page.url);
@@ -114,4 +118,80 @@ fn a_document_under_another_id_is_not_read() {
     }
     assert!(state.notes.iter().all(|note| !note.text.contains("planted")));
     assert!(state.sources[0].reads.iter().all(|read| !read.readable));
+}
+
+fn passages(texts: &[&str]) -> Vec<FoundPassage> {
+    texts.iter().map(|text| FoundPassage { text: (*text).to_owned(), ..FoundPassage::default() }).collect()
+}
+
+/// Adds a search that finds one document.
+fn find(state: &mut State, assignment: &Assignment, question: usize, texts: &[&str]) {
+    let search_queries = vec![format!("query {question}")];
+    let step = Step::Search { question, query: "query".to_owned(), search_queries };
+    let hit = FoundHit {
+        doc_id: DocId(Uuid::nil()),
+        canonical_url: "https://a.example/".to_owned(),
+        title: None,
+        index: IndexName::Web,
+        published_at: None,
+        language: Some("en".to_owned()),
+        capture_id: CaptureId(Uuid::nil()),
+        capture_time: Timestamp::UNIX_EPOCH,
+        passages: passages(texts),
+    };
+    state.apply(assignment, &step, Outcome::Found(vec![hit]));
+}
+
+#[test]
+fn a_passage_belongs_to_each_question_whose_search_ranks_it_first() {
+    let assignment = with_model("- Which grease does the X200 pump take?\n- How often do workshops replace its seal?");
+    let mut state = State::new(&assignment);
+    assert_eq!(state.questions.len(), 2);
+    let text = "The X200 pump takes lithium grease of class NLGI 2.";
+    find(&mut state, &assignment, 0, &[text]);
+    let seen = state.questions[1].passages_seen;
+    find(&mut state, &assignment, 1, &[text]);
+    assert_eq!(state.notes.len(), 1);
+    let questions: Vec<usize> = state.notes[0].matches.iter().map(|found| found.question).collect();
+    assert_eq!(questions, [0, 1]);
+    assert_eq!(state.questions[1].passages_seen, seen, "it is counted once");
+
+    let judge = Step::Generate(Prompt {
+        purpose: Purpose::Judge,
+        system: String::new(),
+        material: String::new(),
+        instructions: String::new(),
+        schema: None,
+        max_tokens: 100,
+        shown: vec![0],
+    });
+    let verdict = "{\"verdicts\": [{\"question\": 2, \"answered\": true, \"notes\": [1]}]}";
+    state.apply(&assignment, &judge, generated(verdict));
+    assert!(state.notes[0].matches[1].judged);
+}
+
+#[test]
+fn best_passages_of_a_document_are_kept_wherever_they_stand() {
+    let assignment = assignment("X200 pump grease torque voltage pressure colour weight noise");
+    let mut state = State::new(&assignment);
+    assert_eq!(state.questions.len(), 1);
+    find(&mut state, &assignment, 0, &[]);
+    let doc_id = state.sources[0].doc_id;
+    let step = Step::Read { question: 0, doc_id, query: "query".to_owned() };
+    let read = ReadText {
+        doc_id,
+        title: None,
+        published_at: None,
+        language: Some("en".to_owned()),
+        capture_id: CaptureId(Uuid::nil()),
+        capture_time: Timestamp::UNIX_EPOCH,
+        passages: passages(&[
+            "A pump needs care in summer.",
+            "The maker of this pump lives in Graz.",
+            "Bearings take grease at a low torque.",
+        ]),
+    };
+    state.apply(&assignment, &step, Outcome::Document(read));
+    assert_eq!(state.notes.len(), 2, "{:?}", state.notes);
+    assert!(state.notes.iter().any(|note| note.text.contains("torque")), "{:?}", state.notes);
 }

@@ -45,6 +45,14 @@ fn inventions_of_a_model_are_removed() {
             "Boiling water burns green tea; <img src=x> so it is [1].",
             Some("Boiling water burns green tea; so it is. [1]"),
         ),
+        (
+            "Green tea ht\u{200b}tps://evil.example/x is steeped at 80 °C [1].",
+            Some("Green tea is steeped at 80 °C. [1]"),
+        ),
+        (
+            "Green tea of https://a.example/tea)https://evil.example/x is steeped at 80 °C [1].",
+            Some("Green tea of https:\\//a.example/tea) is steeped at 80 °C. [1]"),
+        ),
         ("Green tea is steeped at 80 °C for two minutes.", Some("Green tea is steeped at 80 °C for two minutes. [1]")),
     ] {
         let mut world = world();
@@ -60,6 +68,20 @@ fn inventions_of_a_model_are_removed() {
         let whole = expected.map_or(rest.to_owned(), |kept| format!("{kept}\n\n{rest}"));
         assert_eq!(report.text, whole, "{lie}");
     }
+}
+
+#[test]
+fn sentences_without_a_mark_are_compared_up_to_a_limit() {
+    let unmarked = "- Green tea is steeped at 80 °C for two minutes.\n".repeat(3_000);
+    let mut world = world();
+    world.answer = writes(|_| format!("Boiling water burns green tea [1].\n\n{unmarked}"));
+    let mut long = with_model(QUERY);
+    long.output.max_chars = 1_000_000;
+    let run = world.run(&long);
+    let report = run.report.as_ref().unwrap();
+    world.check(report);
+    assert_eq!(report.engine, Engine::Model);
+    assert_eq!(report.text.matches("80 °C").count(), 500);
 }
 
 #[test]
@@ -84,7 +106,7 @@ fn headings_name_no_address_that_is_not_a_source() {
 #[test]
 fn a_run_is_never_lost_with_its_model() {
     let extractive = world().run(&assignment(QUERY)).text().to_owned();
-    let failed = || Outcome::ModelFailed { reason: "down".to_owned() };
+    let failed = || Outcome::ModelFailed { reason: "down".to_owned(), tokens: None };
     for fails_at in [Some(Purpose::Plan), Some(Purpose::Judge), Some(Purpose::Write), None] {
         let mut world = world();
         world.answer = Some(Box::new(move |prompt| match fails_at {
@@ -101,7 +123,7 @@ fn a_run_is_never_lost_with_its_model() {
 #[test]
 fn a_failed_model_is_not_asked_again() {
     let mut world = world();
-    world.answer = Some(Box::new(|_| Outcome::ModelFailed { reason: "down".to_owned() }));
+    world.answer = Some(Box::new(|_| Outcome::ModelFailed { reason: "down".to_owned(), tokens: None }));
     world.run(&with_model(QUERY));
     assert_eq!(world.steps.borrow().iter().filter(|step| matches!(step, Step::Generate(_))).count(), 1);
 }

@@ -117,7 +117,7 @@ impl Player<'_> {
     fn outcome(&mut self, step: &Step) -> Outcome {
         match self.draw(12) {
             0 => return Outcome::SourceFailed { reason: "down ".repeat(1_000) },
-            1 => return Outcome::ModelFailed { reason: String::new() },
+            1 => return Outcome::ModelFailed { reason: String::new(), tokens: None },
             2 => return Outcome::Checked(vec![]),
             3 => return Outcome::Found(vec![]),
             _ => {}
@@ -144,7 +144,7 @@ impl Player<'_> {
                 text: ANSWERS[self.draw(ANSWERS.len() as u32) as usize].to_owned(),
                 tokens: [None, Some(0), Some(700), Some(u64::MAX)][self.draw(4) as usize],
             },
-            Step::Check { citations } => {
+            Step::Check { citations, .. } => {
                 let checks = citations
                     .iter()
                     .map(|citation| {

@@ -6,7 +6,7 @@ use research::engine::structured::validate_schema;
 use research::engine::{Confidence, Engine, Format, Outcome, OutputSpec, Purpose};
 use serde_json::{Value, json};
 
-use crate::world::{World, assignment, generated, page, with_model};
+use crate::world::{World, assignment, generated, page, with_model, writes};
 
 fn world() -> World<'static> {
     World::of(vec![
@@ -88,6 +88,72 @@ fn long_texts_of_a_schema_and_a_query_are_analysed_once() {
     assert!(world().run(&structured).report.is_some());
     // A second or two, even without optimization; minutes if each of the 1,760 numbers analyses all.
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+}
+
+#[test]
+fn parts_of_a_value_that_is_left_out_have_no_basis() {
+    let names = json!({"type": "array", "items": {"type": "string"}, "minItems": 15});
+    let number = json!({"type": "integer"});
+    let mut structured = assignment("Facts about the company Acme: employees");
+    structured.output = spec(json!({
+        "type": "object",
+        "properties": {
+            "names": {"anyOf": [names, {"type": "string"}], "description": "Acme company"},
+            "none": {"type": ["array", "null"], "items": {"type": "string"}, "description": "Acme", "minItems": 15},
+            "employees": number
+        },
+        "allOf": [{"properties": {"employees": number}}],
+        "required": ["none"]
+    }));
+    let world = world();
+    let report = world.run(&structured).report.unwrap();
+    world.check(&report);
+    let value = report.structured.unwrap_or_else(|| panic!("{:?}", report.problems));
+    assert!(value["names"].is_string() && value["none"].is_null(), "{value}");
+    assert_eq!(value["employees"], 1200);
+}
+
+#[test]
+fn items_that_are_removed_shift_no_basis() {
+    for (schema, answer, expected) in [
+        (
+            json!({"n": {"type": "array", "items": {"type": "integer"}}}),
+            "{\"value\": {\"n\": [1, 2, 3]}, \"basis\": [{\"field\": \"/n/1\", \"notes\": [1]}, {\"field\": \"/n/2\", \"notes\": [2]}]}",
+            json!({"n": [2, 3]}),
+        ),
+        (
+            json!({"facts": {"type": "array", "items": {"type": "string"}}}),
+            "{\"value\": {\"facts\": [\"https://unknown.example/x\", \"Revenue of Acme\"]}, \"basis\": [{\"field\": \"/facts/0\", \"notes\": [1]}, {\"field\": \"/facts/1\", \"notes\": [2]}]}",
+            json!({"facts": ["Revenue of Acme"]}),
+        ),
+    ] {
+        let mut world = world();
+        world.answer = writes(|_| answer.to_owned());
+        let mut structured = with_model("How many employees does Acme have?");
+        structured.output = spec(json!({"type": "object", "properties": schema, "additionalProperties": false}));
+        let run = world.run(&structured);
+        let report = run.report.unwrap();
+        world.check(&report);
+        assert_eq!((report.structured, report.engine), (Some(expected), Engine::Model));
+        let last = report.basis.last().unwrap();
+        let citation = &report.citations[last.citations[0] as usize - 1];
+        assert!(run.state.notes[1].text.contains(&citation.quote), "{citation:?}");
+        assert_eq!(citation.doc_id, run.state.sources[run.state.notes[1].source].doc_id);
+    }
+}
+
+#[test]
+fn texts_without_a_basis_are_compared_up_to_a_limit() {
+    let facts = vec!["Acme has 1,200 employees."; 600];
+    let answer = json!({"value": {"facts": facts}, "basis": []}).to_string();
+    let schema = json!({"type": "object", "properties": {"facts": {"type": "array", "items": {"type": "string"}}}});
+    let mut world = world();
+    world.answer = writes(|_| answer.clone());
+    let mut structured = with_model("How many employees does Acme have?");
+    structured.output = OutputSpec { max_chars: 100_000, ..spec(schema) };
+    let report = world.run(&structured).report.unwrap();
+    world.check(&report);
+    assert_eq!(report.structured.unwrap()["facts"].as_array().unwrap().len(), 500);
 }
 
 #[test]

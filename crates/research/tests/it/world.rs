@@ -92,9 +92,9 @@ impl World<'_> {
             }
             Step::Generate(prompt) => match &self.answer {
                 Some(answer) => answer(prompt),
-                None => Outcome::ModelFailed { reason: "no model".to_owned() },
+                None => Outcome::ModelFailed { reason: "no model".to_owned(), tokens: None },
             },
-            Step::Check { citations } => {
+            Step::Check { citations, .. } => {
                 let check = |citation| {
                     let page = self.pages.iter().find(|page| {
                         let citation: &research::engine::CitationCheck = citation;
@@ -208,6 +208,9 @@ pub fn check_report(world_text: impl Fn(CaptureId) -> Option<String>, report: &R
     }
     for basis in &report.basis {
         assert!(basis.citations.iter().all(|n| (1..=report.citations.len() as u32).contains(n)), "{basis:?}");
+        let value = report.structured.as_ref().unwrap();
+        assert!(value.pointer(&basis.field).is_some(), "{basis:?} is no place of {value}");
+        assert_eq!(report.basis.iter().filter(|other| other.field == basis.field).count(), 1, "{basis:?}");
     }
 }
 

@@ -214,7 +214,7 @@ pub async fn generator(settings: &Settings) -> Option<Finding> {
     let request = GenerationRequest { user, max_tokens: model.max_tokens(), ..GenerationRequest::default() };
     Some(match model.generate(&request).await {
         Ok(_) => Finding::pass(check, format!("{} responds", model.id())),
-        Err(error @ ModelError::Empty { truncated: true }) => {
+        Err(error @ ModelError::Empty { truncated: true, .. }) => {
             let hint = "raise `generate.max_tokens`: the model's reasoning counts, too";
             Finding::warn(check, error_causes::describe(&error), hint)
         }

@@ -7,7 +7,7 @@ use model::{CaptureId, Timestamp};
 
 use super::super::assignment::Limits;
 use super::super::event::Event;
-use super::super::state::{Note, NoteMatch, State};
+use super::super::state::{Note, NoteMatch, Question, State};
 use super::super::step::FoundPassage;
 use super::super::text::words::QuestionMatcher;
 use super::super::text::{numbers, similar};
@@ -20,7 +20,7 @@ const MAX_PASSAGES: usize = 12;
 const MAX_SECTION_CHARS: usize = 200;
 /// Share of a question's words that makes a passage worth keeping.
 const WORTH_KEEPING: f64 = 0.3;
-/// Passages of a document that are kept for any word of the question, because the search ranked them first.
+/// Best passages of a document, which are kept for any word of the question.
 const FIRST_PASSAGES: usize = 2;
 
 /// Passages of one document, as a step found them.
@@ -30,7 +30,9 @@ pub(crate) struct Passages<'a> {
     pub capture_id: CaptureId,
     pub capture_time: Timestamp,
     pub passages: &'a [FoundPassage],
-    /// True if the first passage is kept even without words of the question, because a model can judge it.
+    /// True if the best passages come first; false for the order of the document.
+    pub is_ranked: bool,
+    /// True if the best one is kept even without words of the question, because a model can judge it.
     pub trusted_rank: bool,
 }
 
@@ -43,18 +45,24 @@ pub(crate) fn keep(state: &mut State, limits: Limits, found: &Passages<'_>) -> (
     let mut events = Vec::new();
     let mut repeats: Vec<usize> = Vec::new();
     let mut looked_at = 0;
-    for (rank, passage) in found.passages.iter().take(MAX_PASSAGES).enumerate() {
+    let best = best(state, matchers.get(found.question), &mut analyzers, found);
+    for (at, passage) in found.passages.iter().take(MAX_PASSAGES).enumerate() {
         let text = chars::truncate(&passage.text, MAX_NOTE_CHARS);
         if text.trim().is_empty() {
             continue;
         }
         looked_at += 1;
+        let rank = best.iter().position(|best| *best == at);
+        let evidence = evidence(passage);
         let known = state.notes.iter().position(|note| note.text == text && note.source == found.source);
         if let Some(known) = known {
             renew(&mut state.notes[known], found, passage);
+            if let Some(matcher) = matchers.get(found.question) {
+                add_question(state, known, found, rank, &matcher.terms_in(&evidence, &mut analyzers));
+            }
             continue;
         }
-        let matches = matches(state, &matchers, &mut analyzers, found, rank, text, &passage.section_path);
+        let matches = matches(state, &matchers, &mut analyzers, found, rank, &evidence);
         if matches.is_empty() {
             continue;
         }
@@ -89,30 +97,69 @@ fn renew(note: &mut Note, found: &Passages<'_>, passage: &FoundPassage) {
     }
 }
 
+/// Returns the text that is compared with the questions: the headings above a passage, and its beginning.
+fn evidence(passage: &FoundPassage) -> String {
+    let headings = passage.section_path.join(" ");
+    let headings = chars::truncate(&headings, MAX_SECTION_CHARS);
+    format!("{headings}\n{}", chars::truncate(&passage.text, MAX_NOTE_CHARS))
+}
+
+/// Returns the positions of the best passages, the best one first: by rank, otherwise by the words of the question.
+fn best(
+    state: &State,
+    matcher: Option<&QuestionMatcher>,
+    analyzers: &mut Analyzers,
+    found: &Passages<'_>,
+) -> Vec<usize> {
+    if found.is_ranked {
+        return (0..FIRST_PASSAGES).collect();
+    }
+    let (Some(asked), Some(matcher)) = (state.questions.get(found.question), matcher) else { return Vec::new() };
+    let mut shares: Vec<(f64, usize)> = Vec::new();
+    for (at, passage) in found.passages.iter().take(MAX_PASSAGES).enumerate() {
+        shares.push((asked.coverage(&matcher.terms_in(&evidence(passage), analyzers)), at));
+    }
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    shares.into_iter().take(FIRST_PASSAGES).map(|(_, at)| at).collect()
+}
+
 fn matches(
     state: &mut State,
     matchers: &[QuestionMatcher],
     analyzers: &mut Analyzers,
     found: &Passages<'_>,
-    rank: usize,
-    text: &str,
-    section_path: &[String],
+    rank: Option<usize>,
+    evidence: &str,
 ) -> Vec<NoteMatch> {
     let mut matches = Vec::new();
-    let headings = chars::truncate(&section_path.join(" "), MAX_SECTION_CHARS).to_owned();
-    let evidence = format!("{headings}\n{text}");
     for (question, matcher) in matchers.iter().enumerate() {
-        let terms = matcher.terms_in(&evidence, analyzers);
+        let terms = matcher.terms_in(evidence, analyzers);
         let Some(asked) = state.questions.get_mut(question) else { continue };
         asked.count(&terms);
-        let is_searched = question == found.question;
-        let ranked_first = is_searched && rank < FIRST_PASSAGES && !terms.is_empty();
-        let judged_later = is_searched && rank == 0 && found.trusted_rank;
-        if asked.coverage(&terms) >= WORTH_KEEPING || ranked_first || judged_later {
+        let rank = rank.filter(|_| question == found.question);
+        if is_kept(asked, found, rank, &terms) {
             matches.push(NoteMatch { question, terms, judged: false });
         }
     }
     matches
+}
+
+/// Returns true if a passage with these terms is kept for a question. `rank`: that among the best passages which were
+/// found for it.
+fn is_kept(asked: &Question, found: &Passages<'_>, rank: Option<usize>, terms: &[u16]) -> bool {
+    let ranked_first = rank.is_some() && !terms.is_empty();
+    let judged_later = rank == Some(0) && found.trusted_rank;
+    asked.coverage(terms) >= WORTH_KEEPING || ranked_first || judged_later
+}
+
+/// Keeps a known passage also for the question for which it was found again. It is not counted again.
+fn add_question(state: &mut State, note: usize, found: &Passages<'_>, rank: Option<usize>, terms: &[u16]) {
+    let Some(asked) = state.questions.get(found.question) else { return };
+    let note = &mut state.notes[note];
+    let is_new = note.matches.iter().all(|known| known.question != found.question);
+    if is_new && is_kept(asked, found, rank, terms) {
+        note.matches.push(NoteMatch { question: found.question, terms: terms.to_vec(), judged: false });
+    }
 }
 
 fn near_duplicate(state: &State, fingerprint: &[u32], text: &str) -> Option<usize> {

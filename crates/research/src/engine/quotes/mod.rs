@@ -3,13 +3,13 @@
 pub(super) mod addresses;
 pub(super) mod draft;
 pub(super) mod excerpts;
+pub(super) mod note_sentences;
 
 use std::ops::Range;
 
 use retrieval_core::sentences;
 
 use super::state::{MAX_CHECKS, State, VerifiedQuote};
-use super::text::similar::Gist;
 
 /// Longest quote in bytes. A longer unit, such as a row of data, is cut at a word.
 const MAX_QUOTE_BYTES: usize = 600;
@@ -89,17 +89,4 @@ pub(crate) fn verified_at(state: &State, quote: Quote) -> Option<usize> {
 /// Returns the text of a quote.
 pub(crate) fn text(state: &State, quote: Quote) -> &str {
     &state.notes[quote.note].text[quote.start..quote.end]
-}
-
-/// Returns the sentence of a note that resembles a statement most, and the share of the words that both have. The first
-/// one if none does.
-pub(crate) fn closest(state: &State, note: usize, statement: &Gist) -> Option<(Quote, f64)> {
-    let mut best: Option<(Quote, f64)> = None;
-    for quote in of_note(state, note) {
-        let share = statement.resemblance(&Gist::of(text(state, quote)));
-        if best.is_none_or(|(_, most)| share > most) {
-            best = Some((quote, share));
-        }
-    }
-    best
 }

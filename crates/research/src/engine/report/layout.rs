@@ -38,25 +38,31 @@ pub(super) struct Layout {
     pub quotes: Vec<(Quote, Range<usize>)>,
 }
 
-/// Lays out the sections: as many blocks as fit, in order. A heading stands only above a block.
+/// Lays out the sections: as many blocks as fit, in order. A heading stands only above a block. If no block with a
+/// citation fits, the report consists of the beginning of the first one, and of the blocks without citations.
 pub(super) fn lay_out(sections: &[Section], max_chars: usize, format: Format) -> Layout {
-    let mut writer = Writer { layout: Layout::default(), length: 0, max_chars, after_item: false };
-    for section in sections {
-        let mut heading = section.heading.as_deref();
-        for block in &section.blocks {
-            if writer.add(heading, block, format) {
-                heading = None;
-            } else {
-                writer.layout.truncated = true;
-            }
+    let mut writer = Writer::new(max_chars);
+    writer.add_all(sections, format, |_| true);
+    let answer = sections.iter().flat_map(|section| &section.blocks).find(|block| block.quote().is_some());
+    if writer.layout.quotes.is_empty()
+        && let Some(answer) = answer
+    {
+        let mut short = Writer::new(max_chars);
+        short.add_beginning(answer);
+        if !short.layout.quotes.is_empty() {
+            short.add_all(sections, format, |block| block.quote().is_none());
+            short.layout.truncated = true;
+            writer = short;
         }
     }
-    if writer.length == 0
-        && let Some(block) = sections.iter().flat_map(|section| &section.blocks).next()
-    {
-        writer.add_beginning(block);
-    }
     writer.layout
+}
+
+impl Block {
+    /// Returns the first quote that it cites.
+    fn quote(&self) -> Option<Quote> {
+        self.pieces.iter().find_map(|piece| if let Piece::Cite(quote) = piece { Some(*quote) } else { None })
+    }
 }
 
 struct Writer {
@@ -68,6 +74,24 @@ struct Writer {
 }
 
 impl Writer {
+    fn new(max_chars: usize) -> Self {
+        Self { layout: Layout::default(), length: 0, max_chars, after_item: false }
+    }
+
+    /// Adds the chosen blocks that fit.
+    fn add_all(&mut self, sections: &[Section], format: Format, is_chosen: impl Fn(&Block) -> bool) {
+        for section in sections {
+            let mut heading = section.heading.as_deref();
+            for block in section.blocks.iter().filter(|block| is_chosen(block)) {
+                if self.add(heading, block, format) {
+                    heading = None;
+                } else {
+                    self.layout.truncated = true;
+                }
+            }
+        }
+    }
+
     /// Adds a block, and the heading above it, if both fit.
     fn add(&mut self, heading: Option<&str>, block: &Block, format: Format) -> bool {
         let mut lead = String::new();
@@ -115,9 +139,7 @@ impl Writer {
     /// Adds the beginning of a block to an empty report: its first text, cut between words, and the mark after it.
     fn add_beginning(&mut self, block: &Block) {
         let text = block.pieces.iter().find_map(|piece| if let Piece::Text(text) = piece { Some(text) } else { None });
-        let quote =
-            block.pieces.iter().find_map(|piece| if let Piece::Cite(quote) = piece { Some(*quote) } else { None });
-        let (Some(text), Some(quote)) = (text, quote) else { return };
+        let (Some(text), Some(quote)) = (text, block.quote()) else { return };
         let shown = display::truncate(text.trim_end(), self.max_chars.saturating_sub(4));
         // A cut between an escape and its character would escape the mark.
         let shown = shown.trim_end_matches('\\');
@@ -127,5 +149,6 @@ impl Writer {
         }
         self.layout.text = format!("{shown} [1]");
         self.layout.quotes = vec![(quote, start..start + 3)];
+        self.length = start + 3;
     }
 }

@@ -5,11 +5,14 @@
 //! - A sentence with words in quotation marks that no cited note contains is removed.
 //! - Addresses that are not those of a source are removed, also from headings. Links, images and HTML become text.
 
+use std::collections::BTreeMap;
+
 use retrieval_core::sentences;
 
 use super::super::assignment::Format;
+use super::super::quotes::Quote;
 use super::super::quotes::addresses::without_unknown_addresses;
-use super::super::quotes::{self, Quote};
+use super::super::quotes::note_sentences::NoteSentences;
 use super::super::state::State;
 use super::super::text::display;
 use super::super::text::similar::Gist;
@@ -23,9 +26,36 @@ const QUOTE_WORDS: usize = 3;
 const MAX_HEADING_CHARS: usize = 200;
 /// Citations of one sentence.
 const MAX_MARKS: usize = 6;
+/// Sentences without a mark that are compared with all notes. More do not fit into a report.
+const MAX_UNMARKED: usize = 500;
+
+/// Notes that the model was shown, prepared for many comparisons.
+struct Shown<'a> {
+    state: &'a State,
+    notes: &'a [usize],
+    sentences: NoteSentences,
+    /// Texts of the notes, folded.
+    folded: BTreeMap<usize, String>,
+    /// Sentences without a mark that may still be compared with all notes.
+    unmarked: usize,
+}
+
+impl<'a> Shown<'a> {
+    fn of(state: &'a State, notes: &'a [usize]) -> Self {
+        let text = |note: &usize| state.notes.get(*note).map(|kept| (*note, fold(&kept.text)));
+        Self {
+            state,
+            notes,
+            sentences: NoteSentences::of(state, notes.iter().copied()),
+            folded: notes.iter().filter_map(text).collect(),
+            unmarked: MAX_UNMARKED,
+        }
+    }
+}
 
 /// Returns the sections of the model's text that the notes support.
 pub(super) fn sections(state: &State, text: &str, shown: &[usize], format: Format) -> Vec<Section> {
+    let mut shown = Shown::of(state, shown);
     let mut sections = vec![Section::default()];
     let mut paragraph = String::new();
     for line in text.lines().map(str::trim) {
@@ -34,27 +64,25 @@ pub(super) fn sections(state: &State, text: &str, shown: &[usize], format: Forma
         let is_rule =
             !line.is_empty() && line.chars().all(|c| matches!(c, '-' | '=' | '*' | '_' | '`' | '|' | ':' | ' '));
         if line.is_empty() || heading.is_some() || item.is_some() || is_rule || line.starts_with("```") {
-            flush(state, &mut paragraph, shown, format, &mut sections);
+            flush(&mut shown, &mut paragraph, format, &mut sections);
         }
         if let Some(text) = heading {
             sections.push(Section { heading: shown_heading(state, text, format), blocks: Vec::new() });
         } else if let Some(item) = item {
-            add(state, item, true, shown, format, &mut sections);
+            add(&mut shown, item, true, format, &mut sections);
         } else if !is_rule && !line.starts_with("```") {
             paragraph.push_str(line);
             paragraph.push('\n');
         }
     }
-    flush(state, &mut paragraph, shown, format, &mut sections);
+    flush(&mut shown, &mut paragraph, format, &mut sections);
     sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
 /// Returns a heading as it is shown. `None` if nothing but marks and unknown addresses is in it.
 fn shown_heading(state: &State, text: &str, format: Format) -> Option<String> {
-    // As plain text, so that neither marks nor invisible characters hide an address.
-    let text = display::line(&marks::take(text).0, Format::Text);
-    let text = display::name(&without_unknown_addresses(state, &text), MAX_HEADING_CHARS, format);
+    let text = display::name(&known_text(state, &marks::take(text).0), MAX_HEADING_CHARS, format);
     text.chars().any(char::is_alphanumeric).then_some(text)
 }
 
@@ -67,19 +95,19 @@ fn item(line: &str) -> Option<&str> {
     rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
 }
 
-fn flush(state: &State, paragraph: &mut String, shown: &[usize], format: Format, sections: &mut [Section]) {
+fn flush(shown: &mut Shown<'_>, paragraph: &mut String, format: Format, sections: &mut [Section]) {
     let text = std::mem::take(paragraph);
-    add(state, &text, false, shown, format, sections);
+    add(shown, &text, false, format, sections);
 }
 
-fn add(state: &State, text: &str, is_item: bool, shown: &[usize], format: Format, sections: &mut [Section]) {
+fn add(shown: &mut Shown<'_>, text: &str, is_item: bool, format: Format, sections: &mut [Section]) {
     let mut pieces: Vec<Piece> = Vec::new();
     for sentence in sentences_with_marks(text) {
-        let Some((statement, citations)) = supported(state, &sentence, shown) else { continue };
+        let Some((statement, citations)) = supported(shown, &sentence) else { continue };
         if !pieces.is_empty() {
             pieces.push(Piece::Text(" ".to_owned()));
         }
-        pieces.push(Piece::Text(format!("{} ", display::line(&statement, format))));
+        pieces.push(Piece::Text(format!("{} ", display::plain_line(&statement, format))));
         pieces.extend(citations.into_iter().map(Piece::Cite));
     }
     if let Some(section) = sections.last_mut()
@@ -107,32 +135,39 @@ fn sentences_with_marks(text: &str) -> Vec<String> {
     list
 }
 
-/// Returns the sentence without marks, and its citations. `None` if nothing supports it.
-fn supported(state: &State, sentence: &str, shown: &[usize]) -> Option<(String, Vec<Quote>)> {
+/// Returns the sentence as plain text without marks, and its citations. `None` if nothing supports it.
+fn supported(shown: &mut Shown<'_>, sentence: &str) -> Option<(String, Vec<Quote>)> {
     let (text, numbers) = marks::take(sentence);
-    let text = without_unknown_addresses(state, &text);
+    let text = known_text(shown.state, &text);
     if !text.chars().any(char::is_alphanumeric) {
         return None;
     }
     let gist = Gist::of(&text);
-    let named = numbers.into_iter().filter_map(|number| number.checked_sub(1)).filter(|note| shown.contains(note));
     let mut citations: Vec<Quote> = Vec::new();
-    for (quote, _) in named.filter_map(|note| quotes::closest(state, note, &gist)) {
-        if !citations.contains(&quote) && citations.len() < MAX_MARKS {
-            citations.push(quote);
+    for note in numbers.into_iter().filter_map(|number| number.checked_sub(1)) {
+        if citations.len() == MAX_MARKS {
+            break;
+        }
+        if shown.notes.contains(&note) && citations.iter().all(|known| known.note != note) {
+            citations.extend(shown.sentences.closest(note, &gist).map(|(quote, _)| quote));
         }
     }
     if citations.is_empty() {
-        let closest = shown.iter().filter_map(|note| quotes::closest(state, *note, &gist));
-        let (quote, share) = closest.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        shown.unmarked = shown.unmarked.checked_sub(1)?;
+        let (quote, share) = shown.sentences.closest_of_all(&gist)?;
         if share < SUPPORTS {
             return None;
         }
         citations.push(quote);
     }
-    let is_in_note = |words: &String| citations.iter().any(|quote| contains(&state.notes[quote.note].text, words));
-    let quotes_notes = quoted(&text).all(|words| is_in_note(&words));
+    let notes: Vec<&String> = citations.iter().filter_map(|quote| shown.folded.get(&quote.note)).collect();
+    let quotes_notes = quoted(&text).all(|words| notes.iter().any(|note| note.contains(words.as_str())));
     quotes_notes.then_some((text, citations))
+}
+
+/// Returns a text as plain text without unknown addresses. Neither marks nor invisible characters hide one.
+fn known_text(state: &State, text: &str) -> String {
+    without_unknown_addresses(state, &display::line(text, Format::Text))
 }
 
 /// Returns the phrases in quotation marks that are long enough to be quotes, folded.
@@ -147,10 +182,6 @@ fn quoted(text: &str) -> impl Iterator<Item = String> {
         }
     }
     phrases.into_iter().filter(|phrase| phrase.split(' ').count() >= QUOTE_WORDS)
-}
-
-fn contains(note: &str, words: &str) -> bool {
-    fold(note).contains(words)
 }
 
 /// Letters and digits in lowercase, with single spaces between words.

@@ -86,6 +86,17 @@ impl<'a> Filler<'a> {
     }
 
     fn value(&mut self, schema: &'a Value, place: &Place) -> Option<Value> {
+        let (fields, used) = (self.fields.len(), self.used.len());
+        let value = self.filled(schema, place);
+        if value.as_ref().is_none_or(Value::is_null) {
+            // Parts of it, such as the items of a list that is too short, are in no result.
+            self.fields.truncate(fields);
+            self.used.truncate(used);
+        }
+        value
+    }
+
+    fn filled(&mut self, schema: &'a Value, place: &Place) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
         let schema = self.resolved(schema);
         let object = schema.as_object()?;
@@ -148,16 +159,31 @@ impl<'a> Filler<'a> {
                     required: required.contains(&name.as_str()),
                     ..place.clone()
                 };
+                let before = self.fields.len();
                 match self.value(property, &field) {
                     Some(Value::Null) if !required.contains(&name.as_str()) => {}
                     Some(value) => {
-                        result.insert(name.clone(), value);
+                        if result.insert(name.clone(), value).is_some() {
+                            self.forget(&field.pointer, before);
+                        }
                     }
                     None => {}
                 }
             }
         }
         Some(Value::Object(result))
+    }
+
+    /// Removes the bases of a value that another part of the schema has replaced: those among the first `before`.
+    fn forget(&mut self, pointer: &str, before: usize) {
+        let is_part = |field: &Field| {
+            field.pointer.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut at = 0;
+        self.fields.retain(|field| {
+            at += 1;
+            at > before || !is_part(field)
+        });
     }
 
     fn words(&self, name: &str, property: &'a Value, place: &Place) -> String {
@@ -202,14 +228,8 @@ impl<'a> Filler<'a> {
         } else {
             for _ in 0..most {
                 let pointer = format!("{}/{}", place.pointer, list.len());
-                let fields = self.fields.len();
-                match self.next_item(items, &Place { pointer, ..place.clone() }, &list) {
-                    Some(item) => list.push(item),
-                    None => {
-                        self.fields.truncate(fields);
-                        break;
-                    }
-                }
+                let Some(item) = self.next_item(items, &Place { pointer, ..place.clone() }, &list) else { break };
+                list.push(item);
             }
         }
         let least = limit("minItems").unwrap_or(0);

@@ -3,12 +3,16 @@
 //! A field keeps its value if the model names notes for it or for the field above, or if a sentence of a note resembles
 //! it. Other fields become null or are removed. Addresses that no source has are removed from texts.
 
+use std::fmt::Display;
+
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::super::quotes;
-use super::super::quotes::addresses::without_unknown_addresses;
+use super::super::quotes::Quote;
+use super::super::quotes::addresses::{has_address, without_unknown_addresses};
+use super::super::quotes::note_sentences::NoteSentences;
 use super::super::state::{State, WrittenBasis};
+use super::super::text::display;
 use super::super::text::similar::Gist;
 use super::field::{Field, confidence};
 use super::limits::escape;
@@ -17,6 +21,8 @@ use super::limits::escape;
 const SUPPORTS: f64 = 0.3;
 const MAX_NESTING: usize = 32;
 const MAX_QUOTES: usize = 4;
+/// Texts without a basis that are compared with all notes. More do not fit into a result.
+const MAX_UNNAMED: usize = 500;
 
 /// Returns the supported part of the value with the basis of its fields.
 pub(super) fn supported(
@@ -25,13 +31,15 @@ pub(super) fn supported(
     basis: &[WrittenBasis],
     validator: &Validator,
 ) -> (Value, Vec<Field>) {
-    let mut reader = Reader { state, basis, fields: Vec::new() };
+    let sentences = NoteSentences::of(state, 0..state.notes.len());
+    let mut reader = Reader { state, basis, sentences, fields: Vec::new(), unnamed: MAX_UNNAMED };
     let mut kept = value.clone();
-    reader.keep(&mut kept, "", 0, Unsupported::Null);
+    reader.keep(&mut kept, &Place::default(), 0, Unsupported::Null);
     if !validator.is_valid(&kept) {
         kept = value.clone();
         reader.fields.clear();
-        reader.keep(&mut kept, "", 0, Unsupported::Removed);
+        reader.unnamed = MAX_UNNAMED;
+        reader.keep(&mut kept, &Place::default(), 0, Unsupported::Removed);
     }
     (kept, reader.fields)
 }
@@ -43,15 +51,33 @@ enum Unsupported {
     Removed,
 }
 
+/// Place of a field. Both pointers differ behind an item that was removed from a list.
+#[derive(Default)]
+struct Place {
+    /// Pointer into the model's value, by which its basis is named.
+    written: String,
+    /// Pointer into the kept value.
+    kept: String,
+}
+
+impl Place {
+    fn child(&self, written: impl Display, kept: impl Display) -> Self {
+        Self { written: format!("{}/{written}", self.written), kept: format!("{}/{kept}", self.kept) }
+    }
+}
+
 struct Reader<'a> {
     state: &'a State,
     basis: &'a [WrittenBasis],
+    sentences: NoteSentences,
     fields: Vec<Field>,
+    /// Texts without a basis that may still be compared with all notes.
+    unnamed: usize,
 }
 
 impl Reader<'_> {
     /// Returns false if the value has no basis.
-    fn keep(&mut self, value: &mut Value, pointer: &str, depth: usize, unsupported: Unsupported) -> bool {
+    fn keep(&mut self, value: &mut Value, place: &Place, depth: usize, unsupported: Unsupported) -> bool {
         if depth > MAX_NESTING {
             return false;
         }
@@ -60,7 +86,8 @@ impl Reader<'_> {
                 let names: Vec<String> = object.keys().cloned().collect();
                 for name in names {
                     let Some(field) = object.get_mut(&name) else { continue };
-                    if !self.keep(field, &format!("{pointer}/{}", escape(&name)), depth + 1, unsupported) {
+                    let pointer = escape(&name);
+                    if !self.keep(field, &place.child(&pointer, &pointer), depth + 1, unsupported) {
                         match unsupported {
                             Unsupported::Null => *field = Value::Null,
                             Unsupported::Removed => drop(object.remove(&name)),
@@ -71,8 +98,8 @@ impl Reader<'_> {
             }
             Value::Array(list) => {
                 let mut kept = Vec::new();
-                for mut item in std::mem::take(list) {
-                    if self.keep(&mut item, &format!("{pointer}/{}", kept.len()), depth + 1, unsupported) {
+                for (written, mut item) in std::mem::take(list).into_iter().enumerate() {
+                    if self.keep(&mut item, &place.child(written, kept.len()), depth + 1, unsupported) {
                         kept.push(item);
                     }
                 }
@@ -81,47 +108,53 @@ impl Reader<'_> {
             }
             Value::Null => true,
             Value::String(text) => {
-                let known = without_unknown_addresses(self.state, text);
-                if known.len() != text.len() {
-                    *text = known.split_whitespace().collect::<Vec<_>>().join(" ");
-                }
+                self.remove_unknown_addresses(text);
                 let text = text.clone();
-                !text.is_empty() && self.base(pointer, &text, true)
+                !text.is_empty() && self.base(place, &text, true)
             }
             Value::Bool(flag) => {
                 let text = flag.to_string();
-                self.base(pointer, &text, false)
+                self.base(place, &text, false)
             }
             Value::Number(number) => {
                 let text = number.to_string();
-                self.base(pointer, &text, false)
+                self.base(place, &text, false)
             }
         }
     }
 
+    fn remove_unknown_addresses(&self, text: &mut String) {
+        // Invisible characters would hide an address.
+        let visible = display::without_hidden(text);
+        let known = without_unknown_addresses(self.state, &visible);
+        let is_hidden = visible.len() != text.len() && has_address(&visible);
+        if is_hidden || known.len() != visible.len() {
+            *text = known.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+    }
+
     /// Adds the basis of a field. Returns false if it has none.
-    fn base(&mut self, pointer: &str, text: &str, is_text: bool) -> bool {
+    fn base(&mut self, place: &Place, text: &str, is_text: bool) -> bool {
         let gist = Gist::of(text);
-        let named = self.named(pointer).to_vec();
-        let mut found: Vec<quotes::Quote> = Vec::new();
-        for note in named {
-            if let Some((quote, _)) = quotes::closest(self.state, note, &gist)
-                && !found.contains(&quote)
-                && found.len() < MAX_QUOTES
-            {
-                found.push(quote);
+        let mut found: Vec<Quote> = Vec::new();
+        for note in self.named(&place.written) {
+            if found.len() == MAX_QUOTES {
+                break;
+            }
+            if found.iter().all(|quote| quote.note != *note) {
+                found.extend(self.sentences.closest(*note, &gist).map(|(quote, _)| quote));
             }
         }
-        if found.is_empty() && is_text {
-            let all = (0..self.state.notes.len()).filter_map(|note| quotes::closest(self.state, note, &gist));
-            let best = all.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share >= SUPPORTS);
+        if found.is_empty() && is_text && self.unnamed > 0 {
+            self.unnamed -= 1;
+            let best = self.sentences.closest_of_all(&gist).filter(|(_, share)| *share >= SUPPORTS);
             found.extend(best.map(|(quote, _)| quote));
         }
         if found.is_empty() {
             return false;
         }
         let confidence = confidence(self.state, &found, is_text.then_some(text));
-        self.fields.push(Field { pointer: pointer.to_owned(), quotes: found, confidence });
+        self.fields.push(Field { pointer: place.kept.clone(), quotes: found, confidence });
         true
     }
 

@@ -14,20 +14,30 @@ pub(crate) fn line(text: &str, format: Format) -> String {
     let readable = without_reference_marks(&visible(&joined));
     let start = readable.trim_start_matches(['-', '•', '*', '–']);
     let readable = if start.starts_with(' ') { start.trim_start() } else { &readable };
+    in_format(readable, format)
+}
+
+/// Returns a line of plain text, such as [`line`] returns for [`Format::Text`], in the format of the report.
+pub(crate) fn plain_line(text: &str, format: Format) -> String {
+    in_format(&without_reference_marks(&visible(text)), format)
+}
+
+/// Returns a text without control and direction characters. White space is kept.
+pub(crate) fn without_hidden(text: &str) -> String {
+    text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect()
+}
+
+fn in_format(text: &str, format: Format) -> String {
     match format {
-        Format::Markdown => escape(readable),
-        Format::Text | Format::Structured => readable.to_owned(),
+        Format::Markdown => escape(text),
+        Format::Text | Format::Structured => text.to_owned(),
     }
 }
 
 /// Returns a single-line name, such as a title or a host, at most `max` characters long.
 pub(crate) fn name(text: &str, max: usize, format: Format) -> String {
     let readable = without_reference_marks(&visible(retrieval_core::chars::truncate(text, 4 * max)));
-    let cut = truncate(&readable, max);
-    match format {
-        Format::Markdown => escape(&cut),
-        Format::Text | Format::Structured => cut,
-    }
+    in_format(&truncate(&readable, max), format)
 }
 
 /// Returns the beginning of a text, cut between words, with an ellipsis if anything is missing.
@@ -51,23 +61,24 @@ pub(crate) fn truncate(text: &str, max: usize) -> String {
 /// Collapses white space and drops control and direction characters.
 fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-            || matches!(c, '\u{e0000}'..='\u{e007f}')
-    };
     for word in text.split_whitespace() {
         let before = line.len();
         if before > 0 {
             line.push(' ');
         }
         let start = line.len();
-        line.extend(word.chars().filter(|c| !hidden(*c)));
+        line.extend(word.chars().filter(|c| !is_hidden(*c)));
         if line.len() == start {
             line.truncate(before);
         }
     }
     line
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 /// Drops marks such as `[12]`: they name the sources of the page, and would look like ours.

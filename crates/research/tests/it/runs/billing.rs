@@ -70,6 +70,20 @@ async fn cancelled_search_is_refunded() {
 }
 
 #[tokio::test]
+async fn search_of_a_killed_worker_is_refunded_by_the_cancellation() {
+    let world = billed(1_000).await;
+    let id = world.create(quick(QUESTION)).await;
+    let now = model::Clock::now(world.app.clock.as_ref());
+    assert!(world.app.store.claim_research("dead".to_owned(), Vec::new(), now, now).await.unwrap().is_some());
+    lose_search(&world, id).await;
+    assert_eq!(world.app.balance(&world.tenant).await, 997);
+    for _ in 0..2 {
+        world.app.research.cancel(&world.tenant.viewer, id).await.unwrap();
+        assert_eq!(world.app.balance(&world.tenant).await, 1_000);
+    }
+}
+
+#[tokio::test]
 async fn search_of_a_killed_worker_is_paid_once() {
     let world = billed(1_000).await;
     world.app.engine.hold();

@@ -85,12 +85,25 @@ async fn reasoning_model_gets_the_tokens_to_finish() {
 }
 
 #[tokio::test]
+async fn tokens_of_an_answer_without_text_are_counted() {
+    let chat = ChatEndpoint::start(|_, _| {
+        let choice = json!({"message": {"role": "assistant", "content": null}, "finish_reason": "length"});
+        let usage = json!({"prompt_tokens": 10, "completion_tokens": 16_000});
+        Reply::json(200, &json!({"choices": [choice], "usage": usage}))
+    });
+    let world = World::with_model(limited(&chat, Duration::from_secs(5), 16_000)).await;
+    let run = world.run(standard(QUESTION)).await;
+    assert!(run.tokens >= 16_000, "{}", run.tokens);
+}
+
+#[tokio::test]
 async fn model_that_invents_gets_no_invention_into_the_report() {
     let (_, run, _) = run(|request| {
         if is_report(request) {
             completion(
                 "The pump needs \"unicorn fat, imported weekly\" [1]. See https://evil.example/ [99]. \
-                 The seal lasts forever [42].",
+                 The seal lasts forever [42]. The pump takes grease of ht\u{200b}tps://evil.example/x [1]. \
+                 The pump takes grease of https://pumps.example/x200)https://evil.example/x [1].",
             )
         } else {
             completion("{}")
@@ -141,10 +154,13 @@ where
 async fn model_that_never_answers_ends_with_the_time() {
     let world = World::with_model(Arc::new(Scripted(std::future::pending))).await;
     let mut new = standard(QUESTION);
-    new.budget.max_seconds = 1;
+    new.budget.max_seconds = 4;
     let run = world.run(new).await;
     assert_eq!(run.status, ResearchStatus::Completed);
-    assert_eq!(run.report.unwrap().engine, Engine::Extractive);
+    assert!(run.searches > 0, "planning leaves time");
+    let report = run.report.unwrap();
+    assert_eq!(report.engine, Engine::Extractive);
+    assert!(report.text.contains("lithium grease"), "{}", report.text);
 }
 
 #[tokio::test]
