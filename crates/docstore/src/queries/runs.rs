@@ -208,7 +208,7 @@ pub async fn record_file_results(
     let mut unreadable = Vec::new();
     let mut processed = Vec::with_capacity(results.len());
     let mut replaced = Vec::with_capacity(results.len());
-    for FileResult { object_key, doc_id, changes, content, counts: _ } in results {
+    for FileResult { object_key, doc_id, changes, content, counts: _, uploaded_at: _ } in results {
         processed.push((object_key.clone(), changes.outcome, changes.reason.clone()));
         let again = changes.to_be_read_again();
         diesel::update(files::table.find(object_key.clone()).filter(files::organization_id.eq(Bind(organization_id))))

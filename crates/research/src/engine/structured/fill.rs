@@ -163,7 +163,8 @@ impl<'a> Filler<'a> {
                 match self.value(property, &field) {
                     Some(Value::Null) if !required.contains(&name.as_str()) => {}
                     Some(value) => {
-                        if result.insert(name.clone(), value).is_some() {
+                        let replaced = result.insert(name.clone(), value);
+                        if replaced.is_some() {
                             self.forget(&field.pointer, before);
                         }
                     }
