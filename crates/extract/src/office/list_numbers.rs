@@ -162,7 +162,7 @@ mod tests {
 
     fn list(style: ListStyle, pattern: &str, items: &[&str]) -> List {
         let paragraph = |text: &&str| Paragraph {
-            content: vec![InlineContent::Text(TextSpan::plain(text.to_string()))],
+            content: vec![InlineContent::Text(TextSpan::plain(*text))],
             ..Paragraph::default()
         };
         let item = |text: &&str| ListItem { content: vec![Element::Paragraph(paragraph(text))], nested: None };
