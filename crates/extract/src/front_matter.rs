@@ -86,14 +86,18 @@ impl<'a> FrontMatter<'a> {
             self.all_known = false;
             return;
         }
-        let text = names::one_line(value);
-        match key {
-            "title" => self.title = text,
-            "author" | "authors" => self.author = text,
-            "description" | "summary" => self.description = text,
-            "lang" | "language" => self.language = text.as_deref().and_then(language::from_tag),
-            _ => self.published_at = text.as_deref().and_then(dates::parse),
+        if value.trim().is_empty() {
+            return;
         }
+        let text = names::one_line(value);
+        let is_held = match key {
+            "title" => hold(&mut self.title, text),
+            "author" | "authors" => hold(&mut self.author, text),
+            "description" | "summary" => hold(&mut self.description, text),
+            "lang" | "language" => hold(&mut self.language, text.as_deref().and_then(language::from_tag)),
+            _ => hold(&mut self.published_at, text.as_deref().and_then(dates::parse)),
+        };
+        self.all_known &= is_held;
     }
 
     /// Returns the whole source if it has properties that no field holds.
@@ -105,6 +109,15 @@ impl<'a> FrontMatter<'a> {
     pub(crate) fn syntax(&self) -> &'static str {
         if self.toml { "toml" } else { "yaml" }
     }
+}
+
+/// Fills an empty field. Returns true if the field then holds the value.
+fn hold<T: PartialEq>(field: &mut Option<T>, value: Option<T>) -> bool {
+    if field.is_none() {
+        *field = value;
+        return field.is_some();
+    }
+    *field == value
 }
 
 fn unquoted(value: &str) -> String {
@@ -144,6 +157,22 @@ mod tests {
         let (front, _) = FrontMatter::split("---\ntitle: T\nlang: pt-BR\n---\nx");
         let front = front.expect("front matter");
         assert_eq!((front.unrecognized(), front.language.as_deref()), (None, Some("pt")));
+    }
+
+    #[test]
+    fn values_that_no_field_holds_are_kept() {
+        for (source, is_kept) in [
+            ("date: March 1, 2024", true),
+            ("lang: German (Austria)", true),
+            ("description: a\nsummary: b", true),
+            ("date: 2024-03-01\npublished: 2024-03-02", true),
+            ("date: 2024-03-01\npublished: 2024-03-01", false),
+            ("title: T\ndescription:", false),
+        ] {
+            let text = format!("---\n{source}\n---\nx");
+            let (front, _) = FrontMatter::split(&text);
+            assert_eq!(front.expect("front matter").unrecognized(), is_kept.then_some(source), "{source}");
+        }
     }
 
     #[test]

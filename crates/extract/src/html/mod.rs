@@ -24,6 +24,7 @@ mod links;
 mod main_content;
 mod mark_words;
 mod marks;
+mod mathml;
 mod measure;
 mod metadata;
 mod node_map;

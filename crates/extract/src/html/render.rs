@@ -31,17 +31,48 @@ pub(super) fn line(element: &NodeRef, separator: &str) -> String {
     lines.join(separator)
 }
 
+/// A finished block.
+struct Finished {
+    text: String,
+    is_list: bool,
+}
+
+impl Finished {
+    /// Returns true for a list that needs no blank line behind a paragraph. A list with another first number does
+    /// (CommonMark 0.31, 5.3).
+    fn interrupts_paragraph(&self) -> bool {
+        self.is_list && (self.text.starts_with("- ") || self.text.starts_with("1. "))
+    }
+}
+
 /// Finished blocks and the current paragraph.
 #[derive(Default)]
 struct Blocks {
-    done: Vec<String>,
+    done: Vec<Finished>,
     paragraph: Inline,
 }
 
 impl Blocks {
-    fn finish(mut self) -> String {
+    /// Returns the blocks with blank lines between them.
+    fn finish(self) -> String {
+        self.join(|_| "\n\n")
+    }
+
+    /// Returns the blocks of a list item, where a nested list follows the text of its item without a blank line.
+    fn finish_item(self) -> String {
+        self.join(|block| if block.interrupts_paragraph() { "\n" } else { "\n\n" })
+    }
+
+    fn join(mut self, separator: fn(&Finished) -> &'static str) -> String {
         self.end_paragraph();
-        self.done.join("\n\n")
+        let mut out = String::new();
+        for block in &self.done {
+            if !out.is_empty() {
+                out.push_str(separator(block));
+            }
+            out.push_str(&block.text);
+        }
+        out
     }
 
     fn end_paragraph(&mut self) {
@@ -59,9 +90,17 @@ impl Blocks {
         self.push(escaped);
     }
 
-    fn push(&mut self, block: String) {
-        if !block.trim().is_empty() {
-            self.done.push(block);
+    fn push(&mut self, text: String) {
+        self.push_block(text, false);
+    }
+
+    fn push_list(&mut self, text: String) {
+        self.push_block(text, true);
+    }
+
+    fn push_block(&mut self, text: String, is_list: bool) {
+        if !text.trim().is_empty() {
+            self.done.push(Finished { text, is_list });
         }
     }
 
@@ -96,7 +135,7 @@ impl Blocks {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 let level = usize::from(name.as_bytes()[1] - b'0');
                 let text = line(element, " ");
-                let text = text.trim_start_matches("\\#").trim_start_matches(['#', ' ']);
+                let text = without_own_mark(&text);
                 if !text.is_empty() {
                     self.push(heading(level, text));
                 }
@@ -104,7 +143,7 @@ impl Blocks {
             "blockquote" | "ul" | "ol" | "menu" | "li" if is_too_deep(element) => self.children(element),
             "ul" | "ol" | "menu" => {
                 let list = list(element, name == "ol");
-                self.push(list);
+                self.push_list(list);
             }
             "pre" => self.push(code_block(element)),
             "blockquote" => {
@@ -130,7 +169,7 @@ impl Blocks {
             }
             "li" => {
                 let item = list_item("- ", element);
-                self.push(item);
+                self.push_list(item);
             }
             _ => self.children(element),
         }
@@ -147,10 +186,11 @@ impl Blocks {
         self.end_paragraph();
         let Some(target) = target(element) else { return };
         let blocks = &mut self.done[start..];
-        let at = blocks.iter().position(|block| block.starts_with('#')).unwrap_or(0);
-        let Some(block) = blocks.get_mut(at).filter(|block| !block.contains("](") && !block.contains('\n')) else {
+        let at = blocks.iter().position(|block| block.text.starts_with('#')).unwrap_or(0);
+        let Some(block) = blocks.get_mut(at).map(|block| &mut block.text) else { return };
+        if block.contains("](") || block.contains('\n') {
             return;
-        };
+        }
         let text = block.trim_start_matches('#').trim_start();
         let plain = text.starts_with(|c: char| c.is_alphanumeric());
         if plain {
@@ -181,6 +221,13 @@ impl Blocks {
     }
 }
 
+/// Returns the text of a heading without one `#` in front of it, which sites show as the mark of a heading or as a link
+/// to it. A `#` at a word belongs to the word.
+fn without_own_mark(text: &str) -> &str {
+    let rest = text.strip_prefix('\\').unwrap_or(text).strip_prefix('#');
+    rest.filter(|rest| rest.is_empty() || rest.starts_with(' ')).map_or(text, str::trim_start)
+}
+
 /// Returns true for a list or quotation inside of many others.
 fn is_too_deep(element: &NodeRef) -> bool {
     let indents = |node: &NodeRef| ["blockquote", "ul", "ol", "menu"].iter().any(|name| node.has_name(name));
@@ -200,9 +247,13 @@ fn one_line(text: &str) -> String {
 }
 
 fn markdown_of_children(element: &NodeRef) -> String {
+    blocks_of_children(element).finish()
+}
+
+fn blocks_of_children(element: &NodeRef) -> Blocks {
     let mut blocks = Blocks::default();
     blocks.children(element);
-    blocks.finish()
+    blocks
 }
 
 fn holds_block(element: &NodeRef) -> bool {
@@ -236,9 +287,7 @@ fn list(element: &NodeRef, ordered: bool) -> String {
 
 /// Renders one item: the first line behind the marker, the others indented.
 fn list_item(marker: &str, element: &NodeRef) -> String {
-    // A nested list follows the text of its item without a blank line.
-    let inner = markdown_of_children(element).replace("\n\n- ", "\n- ").replace("\n\n1. ", "\n1. ");
-    let item = indented(&inner, marker.len());
+    let item = indented(&blocks_of_children(element).finish_item(), marker.len());
     item.get(marker.len()..).map_or_else(String::new, |text| format!("{marker}{text}"))
 }
 
@@ -288,6 +337,30 @@ mod tests {
             "3. three\n   - a\n   - b\n\n     c\n4. four"
         );
         assert_eq!(rendered("<ul><li>a</li><ul><li>b</li></ul></ul>"), "- a\n  - b");
+        assert_eq!(rendered("<ul><li>a<ol><li>b</li></ol></li></ul>"), "- a\n  1. b");
+        assert_eq!(rendered("<ul><li>a<ol start=3><li>b</li></ol></li></ul>"), "- a\n\n  3. b");
+    }
+
+    #[test]
+    fn code_in_items_keeps_its_blank_lines() {
+        assert_eq!(
+            rendered("<ol><li>Write:<pre>a:\n\n- b\n\n1. c</pre></li></ol>"),
+            "1. Write:\n\n   ```\n   a:\n\n   - b\n\n   1. c\n   ```"
+        );
+    }
+
+    #[test]
+    fn headings_keep_the_hash_of_a_word() {
+        for (html, expected) in [
+            ("#MeToo and the law", "## #MeToo and the law"),
+            ("#1 Song", "## #1 Song"),
+            ("# Head", "## Head"),
+            ("## Head", "## \\## Head"),
+            ("<b>#</b> Head", "## **#** Head"),
+            ("#", ""),
+        ] {
+            assert_eq!(rendered(&format!("<h2>{html}</h2>")), expected, "{html}");
+        }
     }
 
     #[test]
@@ -341,18 +414,6 @@ mod tests {
         ] {
             assert_eq!(rendered(html), expected, "{html}");
         }
-    }
-
-    #[test]
-    fn tables_keep_their_columns() {
-        assert_eq!(
-            rendered(
-                "<table><tr><th>a</th><th colspan=2>b|c</th></tr><tr><td rowspan=2>1</td><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td></tr></table>"
-            ),
-            "| a | b\\|c |  |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n| 1 | 4 | 5 |"
-        );
-        let layout = "<table><tr><td><h1>T</h1><p>one</p></td><td><table><tr><td>x</td><td>y</td></tr></table></td></tr></table>";
-        assert_eq!(rendered(layout), "# T\n\none\n\n| x | y |\n| --- | --- |");
     }
 
     #[test]

@@ -169,12 +169,23 @@ fn token(c: char, rest: &mut Peekable<Chars>, section: &mut Parsed) -> Option<()
         'G' | 'g' if take(rest, "eneral") => Token::General,
         'A' | 'a' if take(rest, "m/pm") => Token::HalfDay("AM", "PM"),
         'A' | 'a' if take(rest, "/p") => Token::HalfDay("A", "P"),
+        // Names of weekdays.
+        'A' | 'a' if may_be_date(section) && take(rest, "aa") => {
+            width(c, rest);
+            Token::Calendar
+        }
+        // Year of an era, and the name of the era before it.
+        'E' | 'e' if may_be_date(section) => {
+            width(c, rest);
+            Token::Calendar
+        }
+        'G' | 'g' if may_be_date(section) && begins_era(rest) => {
+            width(c, rest);
+            Token::Calendar
+        }
         '上' if take(rest, "午/下午") => Token::HalfDay("上午", "下午"),
         'y' | 'Y' | 'd' | 'D' | 'm' | 'M' | 'h' | 'H' | 's' | 'S' => {
-            let mut width = 1;
-            while rest.next_if(|next| next.eq_ignore_ascii_case(&c)).is_some() {
-                width += 1;
-            }
+            let width = width(c, rest);
             match c.to_ascii_lowercase() {
                 'h' => Token::Time(Unit::Hour, width),
                 's' => Token::Time(Unit::Second, width),
@@ -190,6 +201,31 @@ fn token(c: char, rest: &mut Peekable<Chars>, section: &mut Parsed) -> Option<()
     };
     section.tokens.push(token);
     Some(())
+}
+
+/// Takes the repetitions of a letter, in either case. Returns their number with the first.
+fn width(letter: char, rest: &mut Peekable<Chars>) -> usize {
+    let mut width = 1;
+    while rest.next_if(|next| next.eq_ignore_ascii_case(&letter)).is_some() {
+        width += 1;
+    }
+    width
+}
+
+/// Returns false if the next letter is one of a unit or word that the file does not quote, as in `0 Liter`.
+fn may_be_date(section: &Parsed) -> bool {
+    let in_word = match section.tokens.last() {
+        Some(Token::Literal(text)) => text.ends_with(|c: char| c.is_ascii_alphabetic()),
+        _ => false,
+    };
+    !in_word && !section.tokens.iter().any(Token::is_digit)
+}
+
+/// Returns true before `e`, `ge` and `gge`.
+fn begins_era(rest: &Peekable<Chars>) -> bool {
+    let mut ahead = rest.clone();
+    width('g', &mut ahead);
+    matches!(ahead.peek(), Some('e' | 'E'))
 }
 
 /// Takes the text up to a closing mark. Returns `None` if it is missing.

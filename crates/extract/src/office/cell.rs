@@ -7,6 +7,7 @@ use office_oxide::ir::{Element, InlineContent, Paragraph, Section, TextSpan};
 use office_oxide::xlsx::shared_strings::RichTextRun;
 
 use super::document_of;
+use super::xstring::decoded;
 
 /// Cell with the text that it shows.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl Cell<'_> {
         } else {
             let runs = self.runs.iter().map(|run| TextSpan {
                 vertical_align: run.vert_align.clone(),
-                ..span(&run.text, run.bold.unwrap_or(false), run.italic.unwrap_or(false))
+                ..span(&decoded(&run.text), run.bold.unwrap_or(false), run.italic.unwrap_or(false))
             });
             runs.collect()
         };

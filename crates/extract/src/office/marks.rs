@@ -2,7 +2,7 @@
 
 use office_oxide::ir::{Element, InlineContent, List, Section, TextSpan};
 
-use super::margins;
+use super::{list_numbers, margins};
 use crate::blocks::one_line;
 use crate::charset::normalize_lines;
 
@@ -54,7 +54,10 @@ fn mark_elements(elements: &mut [Element]) {
                 clean(&mut paragraph.content);
                 mark_lines(&mut paragraph.content);
             }
-            Element::List(list) => mark_list(list),
+            Element::List(list) => {
+                list_numbers::write(list);
+                mark_list(list);
+            }
             // The library writes the content of a table that frames others as paragraphs.
             Element::Table(table) => {
                 for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {

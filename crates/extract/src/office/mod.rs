@@ -4,12 +4,15 @@ mod cell;
 mod escapes;
 mod flow;
 mod grid;
+mod list_numbers;
 mod marks;
 mod ranges;
 mod sheets;
 mod xls;
 mod xls_formats;
 mod xlsx;
+mod xlsx_links;
+mod xstring;
 
 use std::io::Cursor;
 
@@ -194,7 +197,8 @@ fn deepen_lists(markdown: &str) -> String {
         let item = line.trim_start_matches(' ');
         let indent = line.len() - item.len();
         let number = item.trim_start_matches(|c: char| c.is_ascii_digit());
-        let marked = item.starts_with("- ") || (number.len() < item.len() && number.starts_with(". "));
+        let marked = item.starts_with("- ")
+            || (number.len() < item.len() && [". ", ") "].iter().any(|end| number.starts_with(end)));
         if marked && indent.is_multiple_of(2) {
             out.extend(std::iter::repeat_n(' ', indent));
         }
@@ -220,6 +224,7 @@ mod tests {
 
     #[test]
     fn numbered_lists_nest() {
+        assert_eq!(deepen_lists("1) a\n  1) b\n"), "1) a\n    1) b\n");
         assert_eq!(deepen_lists("1. a\n  1. b\n    - c\n\ntext - d\n"), "1. a\n    1. b\n        - c\n\ntext - d\n");
     }
 }

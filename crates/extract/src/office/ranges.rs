@@ -1,5 +1,7 @@
 //! Rectangles of cells, looked up row by row: merged cells and links.
 
+use office_oxide::xlsx::cell::CellRef;
+
 /// Maximum number of comparisons of ranges with rows. Ranges of real files rarely overlap; beyond the limit they are
 /// ignored.
 const MAX_WORK: usize = 20_000_000;
@@ -15,6 +17,13 @@ impl Range {
     pub(super) fn new(rows: (u32, u32), columns: (u32, u32)) -> Self {
         let ordered = |(a, b): (u32, u32)| (a.min(b), a.max(b));
         Self { rows: ordered(rows), columns: ordered(columns) }
+    }
+
+    /// Parses a range such as `A1:C2`. Returns `None` for the name of one cell.
+    pub(super) fn parse(range: &str) -> Option<Self> {
+        let (first, last) = range.split_once(':')?;
+        let (first, last) = (CellRef::parse(first)?, CellRef::parse(last)?);
+        Some(Self::new((first.row, last.row), (first.col, last.col)))
     }
 
     /// Returns true if the cell is in the range and not its first one.

@@ -1,16 +1,17 @@
 //! Sheets of Excel workbooks since 2007.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use office_oxide::xlsx::XlsxDocument;
-use office_oxide::xlsx::cell::{Cell as Stored, CellRef, CellValue};
+use office_oxide::xlsx::cell::{Cell as Stored, CellValue};
 use office_oxide::xlsx::shared_strings::RichTextRun;
-use office_oxide::xlsx::worksheet::{HyperlinkTarget, Worksheet};
+use office_oxide::xlsx::worksheet::Worksheet;
 
 use super::cell::Cell;
 use super::grid::{self, Room};
 use super::ranges::{Range, Ranges};
+use super::xlsx_links::Links;
+use super::xstring::decoded;
 use crate::number_format::{self, NumberFormat, NumberFormats};
 
 /// Maximum length of a shared string in a cell, in bytes: one text may be named by every cell. Excel's limit is 32,767
@@ -34,37 +35,34 @@ impl<'d> Workbook<'d> {
 
     /// Writes the cells of a sheet.
     pub(super) fn table(&self, sheet: &'d Worksheet, room: &mut Room) -> String {
-        let links = links(sheet);
+        let links = Links::of(sheet);
         grid::write(|| self.rows(sheet, &links), room)
     }
 
-    fn rows<'a>(
-        &'a self,
-        sheet: &'a Worksheet,
-        links: &'a HashMap<(u32, u32), Cow<'a, str>>,
-    ) -> impl Iterator<Item = Vec<Cell<'a>>> {
-        let mut merged = Ranges::new(sheet.merged_cells.iter().filter_map(|range| Some((range_of(range)?, ()))));
+    fn rows<'a>(&'a self, sheet: &'a Worksheet, links: &'a Links<'a>) -> impl Iterator<Item = Vec<Cell<'a>>> {
+        let mut merged = Ranges::new(sheet.merged_cells.iter().filter_map(|range| Some((Range::parse(range)?, ()))));
+        let mut linked = links.ranges();
         sheet.rows.iter().map(move |row| {
             let number = row.index.saturating_sub(1);
+            let linked = linked.in_row(number);
             let merged = merged.in_row(number);
             let covered = |column| merged.iter().any(|(range, ())| range.covers(number, column));
             let cells =
                 row.cells.iter().filter(|cell| !matches!(cell.value, CellValue::Empty) || cell.formula().is_some());
             let cells = cells.filter(|cell| merged.is_empty() || !covered(cell.reference.col));
-            cells.map(|cell| self.cell(cell, links)).collect()
+            cells.map(|cell| self.cell(cell, links.target(&cell.reference, linked))).collect()
         })
     }
 
-    fn cell<'a>(&'a self, cell: &'a Stored, links: &'a HashMap<(u32, u32), Cow<'a, str>>) -> Cell<'a> {
+    fn cell<'a>(&'a self, cell: &'a Stored, link: Option<&'a str>) -> Cell<'a> {
         let styles = self.document.styles.as_ref();
         let font = styles.zip(cell.style_index).and_then(|(styles, style)| styles.font_for(style));
-        let place = (cell.reference.row, cell.reference.col);
         Cell {
             column: cell.reference.col,
             text: self.text(cell),
             bold: font.is_some_and(|font| font.bold),
             italic: font.is_some_and(|font| font.italic),
-            link: links.get(&place).map(AsRef::as_ref),
+            link,
             runs: self.runs(cell),
         }
     }
@@ -83,10 +81,16 @@ impl<'d> Workbook<'d> {
             CellValue::Boolean(value) => return if *value { "TRUE" } else { "FALSE" }.into(),
             CellValue::Error(error) => return error.into(),
             CellValue::Date(date) => return date.to_iso_string().into(),
-            CellValue::String(text) => text.as_str(),
-            CellValue::SharedString(index) => beginning(self.document.shared_strings.get(*index).unwrap_or_default()),
+            CellValue::String(text) => decoded(text),
+            CellValue::SharedString(index) => {
+                decoded(beginning(self.document.shared_strings.get(*index).unwrap_or_default()))
+            }
         };
-        format.map_or(Cow::Borrowed(text), |format| format.text(text))
+        match (format, text) {
+            (None, text) => text,
+            (Some(format), Cow::Borrowed(text)) => format.text(text),
+            (Some(format), Cow::Owned(text)) => Cow::Owned(format.text(&text).into_owned()),
+        }
     }
 
     fn format(&self, cell: &Stored) -> Option<&NumberFormat> {
@@ -108,24 +112,4 @@ impl<'d> Workbook<'d> {
 fn beginning(text: &str) -> &str {
     let end = (0..=MAX_TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
-}
-
-fn links(sheet: &Worksheet) -> HashMap<(u32, u32), Cow<'_, str>> {
-    let links = sheet.hyperlinks.iter().filter_map(|link| {
-        let cell = CellRef::parse(&link.cell_ref)?;
-        let target = match &link.target {
-            HyperlinkTarget::External(target) => Cow::Borrowed(&**target),
-            HyperlinkTarget::Internal(place) if place.is_empty() => return None,
-            HyperlinkTarget::Internal(place) => Cow::Owned(format!("#{place}")),
-        };
-        Some(((cell.row, cell.col), target))
-    });
-    links.collect()
-}
-
-/// Parses a range such as `A1:C2`.
-fn range_of(range: &str) -> Option<Range> {
-    let (first, last) = range.split_once(':')?;
-    let (first, last) = (CellRef::parse(first)?, CellRef::parse(last)?);
-    Some(Range::new((first.row, last.row), (first.col, last.col)))
 }

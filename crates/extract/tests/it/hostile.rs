@@ -119,6 +119,12 @@ fn hostile_pages_take_linear_time() {
         ("noscript", repeated("<noscript>")),
         ("closed noscripts", repeated("<noscript><p>text</noscript>")),
         ("headings", repeated("<h2><a href=x>a</a></h2>")),
+        (
+            "cells below spans",
+            enclosed("<table><tr><td rowspan=0>a<td>b<td rowspan=0 colspan=1000>c", "<tr><td>d", "</table>"),
+        ),
+        ("nested formulas", nested(200, "<math><msup>", "<mi>x</mi>")),
+        ("scripts of formulas", enclosed("<math><mmultiscripts>", "<mi>x</mi>", "</mmultiscripts></math>")),
         ("formulas", repeated("<math><annotation encoding=tex>x</annotation></math>")),
         ("phrases", repeated("<p>Read more: <a href=x>a</a><h3>Related</h3>")),
         ("nested phrases", repeated("<div><h3>Comments</h3><div>")),

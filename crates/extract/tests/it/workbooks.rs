@@ -91,3 +91,31 @@ fn cells_keep_links_emphasis_and_merged_areas() {
         "## Sheet: Parts\n\n| **Part** | Site\\|no. |\n| --- | --- |\n| Bolt | [docs](#Other!A1) |\n| | =SUM(D1:D2) |\n| 2\\*3\\*4 \\[x\\] | TRUE |\n"
     );
 }
+
+#[test]
+fn links_reach_over_ranges() {
+    let cells = [
+        row(1, &[text("A1", "a"), text("B1", "b"), text("C1", "c")]),
+        row(2, &[text("A2", "d"), text("B2", "e"), text("C2", "f")]),
+    ];
+    let sheet = format!(
+        r##"<sheetData>{}</sheetData><hyperlinks><hyperlink ref="B1:C2" location="Other!A1"/><hyperlink ref="C2" location="Other!B2"/></hyperlinks>"##,
+        cells.concat()
+    );
+    let file = workbook(&[("Sheet1", sheet)], "");
+    assert_eq!(
+        read("a.xlsx", &file).expect("a workbook").markdown,
+        "| a | [b](#Other!A1) | [c](#Other!A1) |\n| --- | --- | --- |\n| d | [e](#Other!A1) | [f](#Other!B2) |\n"
+    );
+}
+
+#[test]
+fn strings_are_shown_without_their_escapes() {
+    let result = r#"<c r="C2" t="str"><f>A1</f><v>one_x000D__x000A_two</v></c>"#;
+    let runs = r#"<c r="D2" t="inlineStr"><is><r><rPr><b/></rPr><t>bold_x0041_</t></r><r><t xml:space="preserve"> rest</t></r></is></c>"#;
+    let cells = [text("A2", "a_x000D_b"), text("B2", "_x005F_x000D_"), result.into(), runs.into()];
+    let sheet = format!("<sheetData>{}{}</sheetData>", row(1, &[text("A1", "head")]), row(2, &cells));
+    let file = workbook(&[("Sheet1", sheet)], "");
+    let read = read("a.xlsx", &file).expect("a workbook").markdown;
+    assert!(read.ends_with("| a<br>b | \\_x000D_ | one<br>two | **boldA** rest |\n"), "{read}");
+}
