@@ -5,6 +5,8 @@
 
 /// Characters that may be marks inside a line.
 const MARKS: [char; 10] = ['\\', '`', '*', '_', '~', '<', '&', '(', '^', '!'];
+/// Letters that make an ordinal even if there is only one of them: `2e`, `1o`, `3a`.
+const ORDINALS: [&str; 3] = ["e", "o", "a"];
 /// Maximum length of the name or number of a character reference (`CounterClockwiseContourIntegral`).
 const MAX_REFERENCE: usize = 31;
 
@@ -48,6 +50,45 @@ pub(crate) fn balanced(label: &str) -> String {
     }
     out.push_str(&label[done..]);
     out
+}
+
+/// Place of a small part of a word.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Shift {
+    Raised,
+    Lowered,
+}
+
+impl Shift {
+    /// Returns the name of the HTML element of the part, which Markdown takes over.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Self::Raised => "sup",
+            Self::Lowered => "sub",
+        }
+    }
+
+    /// Returns true for a text that would become part of the word in front of it, and change it: `10` and `6` are not
+    /// 106. Ordinals (1st) and formulas (H2O) are words with their raised or lowered part, and are searched as such.
+    ///
+    /// `before` is the markdown of the block up to the text.
+    pub(crate) fn is_distinct(self, before: &str, text: &str) -> bool {
+        // The end of emphasis or code may stand in between.
+        let before = before.trim_end_matches(['*', '~', '`']).chars().next_back();
+        let Some(before) = before.filter(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '}' | '|')) else {
+            return false;
+        };
+        if text.starts_with(char::is_whitespace) || !text.contains(char::is_alphanumeric) {
+            return false;
+        }
+        let text = text.trim();
+        match self {
+            Self::Raised => {
+                !text.chars().all(char::is_alphabetic) || (text.chars().count() == 1 && !ORDINALS.contains(&text))
+            }
+            Self::Lowered => before.is_numeric() || !text.chars().all(char::is_alphanumeric),
+        }
+    }
 }
 
 /// Marks that may end emphasis.
@@ -228,6 +269,16 @@ mod tests {
         ] {
             assert_eq!(block(text), if expected.is_empty() { text } else { expected }, "{text}");
         }
+    }
+
+    #[test]
+    fn exponents_are_distinct_and_ordinals_are_not() {
+        for (before, text, distinct) in
+            [("10", "6", true), ("*m*", "-2", true), ("x", "n", true), ("1", "st", false), ("end. ", "1", false)]
+        {
+            assert_eq!(Shift::Raised.is_distinct(before, text), distinct, "{before} {text}");
+        }
+        assert!(Shift::Lowered.is_distinct("10", "2") && !Shift::Lowered.is_distinct("H", "2"));
     }
 
     #[test]

@@ -199,7 +199,7 @@ mod tests {
         let glyph = |(at, char): (usize, char)| {
             // Widths vary like those of letters.
             let x0 = at as f32 * 5.0;
-            Glyph { char, x0, x1: x0 + 4.0 + (at % 3) as f32 * 0.3, y: 0.0, size: 10.0, bold: false }
+            Glyph { char, x0, x1: x0 + 4.0 + (at % 3) as f32 * 0.3, y: 0.0, size: 10.0, rise: 0.0, bold: false }
         };
         logical(visual.chars().enumerate().map(glyph).collect())
     }
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn ligatures_keep_their_order() {
-        let glyph = |char, x0, x1| Glyph { char, x0, x1, y: 0.0, size: 10.0, bold: false };
+        let glyph = |char, x0, x1| Glyph { char, x0, x1, y: 0.0, size: 10.0, rise: 0.0, bold: false };
         let mut lines = [
             // Lam and alef drawn as one glyph of width 7.4, then as two.
             vec![glyph('ل', 0.0, 3.7), glyph('ا', 3.7, 7.4), glyph('س', 7.4, 14.0)],

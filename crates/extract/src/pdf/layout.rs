@@ -1,6 +1,7 @@
 //! Conversion of a region's pieces to paragraphs, lists, headings and [`table`]s.
 
 use super::columns::reads_from_right;
+use super::glyph::RAISED_END;
 use super::line::{Line, join};
 use super::piece::Piece;
 use super::table;
@@ -80,15 +81,23 @@ pub(super) fn blocks(region: Vec<Piece>, style: &Style) -> Vec<Block> {
 /// Returns the last paragraph or list item of `blocks` and the paragraph that continues it behind the end of a column or page,
 /// taken off the front of `region`.
 pub(super) fn continuation<'a>(blocks: &'a mut [Block], region: &mut Vec<Block>) -> Option<(&'a mut String, String)> {
+    if !is_open(blocks) {
+        return None;
+    }
     let (Block::Paragraph(text) | Block::Item { text, .. }) = blocks.last_mut()? else { return None };
     let Block::Paragraph(next) = region.first_mut()? else { return None };
-    let open = text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | ';' | '-' | '\u{2010}'));
-    if !open || !next.starts_with(char::is_lowercase) {
+    if !next.starts_with(char::is_lowercase) {
         return None;
     }
     let next = std::mem::take(next);
     region.remove(0);
     Some((text, next))
+}
+
+/// Returns true if the last paragraph or list item of `blocks` ends without the end of a sentence.
+pub(super) fn is_open(blocks: &[Block]) -> bool {
+    let Some(Block::Paragraph(text) | Block::Item { text, .. }) = blocks.last() else { return false };
+    text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | ';' | '-' | '\u{2010}' | RAISED_END))
 }
 
 fn lines(region: Vec<Piece>) -> Vec<Line> {

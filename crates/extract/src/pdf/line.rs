@@ -39,6 +39,15 @@ impl Line {
     }
 }
 
+/// Words behind the hyphen of a suspended part of a compound, as in "Vor- und Nachteile".
+const CONJUNCTIONS: [&str; 15] =
+    ["und", "oder", "bzw", "bzw.", "sowie", "bis", "and", "or", "to", "en", "of", "och", "eller", "y", "e"];
+
+/// Returns true for a line that begins with a conjunction as a word of its own.
+fn begins_with_conjunction(line: &str) -> bool {
+    line.split_once(' ').is_some_and(|(word, _)| CONJUNCTIONS.contains(&word))
+}
+
 /// Appends a line to text. Rejoins hyphenated words; scripts without spaces get no space.
 pub(super) fn join(text: &mut String, line: &str) {
     let (Some(last), Some(next)) = (text.chars().next_back(), line.chars().next()) else {
@@ -47,7 +56,7 @@ pub(super) fn join(text: &mut String, line: &str) {
     };
     if matches!(last, '-' | '\u{2010}') && next.is_lowercase() {
         let before = text.trim_end_matches(['-', '\u{2010}']).chars().next_back();
-        if before.is_some_and(char::is_alphabetic) {
+        if before.is_some_and(char::is_alphabetic) && !begins_with_conjunction(line) {
             text.pop();
             text.push_str(line);
             return;
@@ -57,4 +66,25 @@ pub(super) fn join(text: &mut String, line: &str) {
         text.push(' ');
     }
     text.push_str(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suspended_hyphens_stay() {
+        for (text, line, joined) in [
+            ("Wir nennen Vor-", "und Nachteile", "Wir nennen Vor- und Nachteile"),
+            ("pre-", "and postoperative", "pre- and postoperative"),
+            ("Ein-", "bzw. Ausfuhr", "Ein- bzw. Ausfuhr"),
+            ("the para-", "graph goes", "the paragraph goes"),
+            ("the hus-", "band and", "the husband and"),
+            ("a thous-", "and", "a thousand"),
+        ] {
+            let mut out = text.to_owned();
+            join(&mut out, line);
+            assert_eq!(out, joined);
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod layout;
 mod line;
 mod pages;
 mod piece;
+mod raised;
 mod running_heads;
 mod table;
 mod text_string;
@@ -20,12 +21,14 @@ use std::collections::{HashMap, HashSet};
 use pdf_oxide::PdfDocument;
 use pdf_oxide::converters::ConversionOptions;
 use pdf_oxide::error::Error;
+use pdf_oxide::layout::{TextChar, TextSpan};
 use pdf_oxide::object::Object;
 
 use self::fields::Fields;
 use self::glyph::Glyph;
 use self::layout::Style;
 use self::pages::{PageStart, Pages};
+use self::piece::Piece;
 use self::running_heads::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
 
@@ -72,12 +75,14 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     let mut pages: Vec<Page> = Vec::new();
     // The library's markdown, for rotated and for vertical pages.
     let mut library_pages: HashMap<usize, String> = HashMap::new();
+    let mut turned: HashMap<usize, [Vec<Piece>; 2]> = HashMap::new();
     let mut fields = Fields::of(document);
     for page in 0..count {
         let read = glyphs(document, page).and_then(|glyphs| match glyphs {
             Some(glyphs) => {
-                let mut pieces = piece::pieces(glyphs);
+                let mut pieces = piece::pieces(glyphs.upright);
                 fields.add(page, &mut pieces);
+                turned.insert(page, glyphs.turned.map(piece::pieces));
                 Ok(pieces)
             }
             // With the values of its fields.
@@ -97,6 +102,7 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
+    let mut margin_notes = pages::MarginNotes::default();
     // Of the pages in `blocks`.
     let mut starts = Vec::new();
     for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
@@ -109,29 +115,44 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
         for region in columns::regions(pieces) {
             pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
+        for pieces in turned.remove(&page).into_iter().flatten() {
+            pages::append_turned(&mut blocks, margin_notes.new_of(layout::blocks(pieces, &style)), start);
+        }
         starts.push(start);
     }
     out.append(&blocks, &starts);
     (out, unreadable)
 }
 
+/// Glyphs of a page.
+struct Glyphs {
+    upright: Vec<Glyph>,
+    /// See [`glyph::turned`].
+    turned: [Vec<Glyph>; 2],
+}
+
 /// Returns the glyphs of a page; `None` if most text is rotated or vertical.
 ///
 /// The library's spans decode characters best (pairs of code units, ligatures). In right-to-left text the spans are
 /// already reversed in part, so the raw characters are used.
-fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Vec<Glyph>>, Error> {
+fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> {
     let spans = document.extract_spans(page)?;
     let vertical = spans.iter().filter(|span| span.wmode == 1).count();
     if vertical * 2 > spans.len() {
         return Ok(None);
     }
-    let turned = spans.iter().any(|span| span.text.chars().any(bidi::is_right_to_left));
-    let chars = if turned {
-        document.extract_chars_filtered(page, HashSet::new(), HashSet::new())?
+    let reversed = spans.iter().any(|span| span.text.chars().any(bidi::is_right_to_left));
+    let chars: Vec<(TextChar, f32)> = if reversed {
+        let chars = document.extract_chars_filtered(page, HashSet::new(), HashSet::new())?;
+        chars.into_iter().map(|c| (c, 0.0)).collect()
     } else {
-        spans.iter().flat_map(|span| span.to_chars()).collect()
+        let with_rise = |span: &TextSpan| {
+            let rise = span.text_rise * span.font_size;
+            span.to_chars().into_iter().map(move |c| (c, rise))
+        };
+        spans.iter().flat_map(with_rise).collect()
     };
-    Ok(glyph::upright(chars))
+    Ok(glyph::upright(chars).map(|upright| Glyphs { upright, turned: glyph::turned(&spans) }))
 }
 
 fn failure(error: Error) -> ExtractError {

@@ -1,6 +1,8 @@
 //! The places in the markdown of a document where its pages start.
 
-use super::glyph::PAGE_MARK;
+use std::collections::HashSet;
+
+use super::glyph::{PAGE_MARK, RAISED, RAISED_END};
 use super::{layout, line};
 use crate::blocks::{self, Block};
 use crate::tidy;
@@ -34,6 +36,45 @@ pub(super) fn append_region(blocks: &mut Vec<Block>, mut region: Vec<Block>, pag
     blocks.append(&mut region);
 }
 
+/// Texts that were turned on earlier pages.
+#[derive(Default)]
+pub(super) struct MarginNotes {
+    seen: HashSet<String>,
+}
+
+impl MarginNotes {
+    /// Returns the turned text of a page as paragraphs and tables, without those that an earlier page has: publishers print
+    /// a note in the margin of each page.
+    pub(super) fn new_of(&mut self, blocks: Vec<Block>) -> Vec<Block> {
+        let mut new = Vec::new();
+        for block in blocks {
+            match block {
+                Block::Table(_) => new.push(block),
+                Block::Heading { text, .. } | Block::Paragraph(text) | Block::Item { text, .. } => {
+                    if !self.seen.contains(&text) {
+                        new.push(Block::Paragraph(text));
+                    }
+                }
+            }
+        }
+        self.seen.extend(new.iter().filter_map(|block| match block {
+            Block::Paragraph(text) => Some(text.clone()),
+            _ => None,
+        }));
+        new
+    }
+}
+
+/// Appends the turned text of a page, which started at `page_start`. It is placed before the last paragraph of the page,
+/// which may continue on the next one.
+pub(super) fn append_turned(blocks: &mut Vec<Block>, turned: Vec<Block>, page_start: PageStart) {
+    let last = blocks.len().saturating_sub(1);
+    let on_page = matches!(page_start, PageStart::Block(start) if start <= last);
+    let is_open = layout::is_open(blocks) && on_page;
+    let at = if is_open { last } else { blocks.len() };
+    blocks.splice(at..at, turned);
+}
+
 impl Pages {
     /// Appends pages with the given starts in `blocks`, whose text is literal.
     pub(super) fn append(&mut self, blocks: &[Block], page_starts: &[PageStart]) {
@@ -50,7 +91,7 @@ impl Pages {
             done = end;
         }
         marked.push_str(&source[done..]);
-        let tidied = tidy::markdown(&marked);
+        let tidied = tidy::markdown(&marked).replace(RAISED, "<sup>").replace(RAISED_END, "</sup>");
         let mut markdown = String::with_capacity(tidied.len());
         let mut offsets = Vec::with_capacity(page_starts.len());
         for (number, part) in tidied.split(PAGE_MARK).enumerate() {
@@ -110,6 +151,22 @@ mod tests {
         assert!(pages.markdown.ends_with("last\n\n## Turned\n\nend\n"));
         let rest: Vec<&str> = pages.starts[5..].iter().map(|start| &pages.markdown[*start as usize..]).collect();
         assert_eq!(rest, ["## Turned\n\nend\n", "end\n"]);
+    }
+
+    #[test]
+    fn turned_text_neither_breaks_paragraphs_nor_repeats() {
+        let mut blocks = Vec::new();
+        let mut notes = MarginNotes::default();
+        for page in ["It begins here and", "goes on. The end."] {
+            let mut start = PageStart::Block(blocks.len());
+            append_region(&mut blocks, vec![paragraph(page)], &mut start);
+            let note = Block::Heading { level: 1, text: "In the margin".into() };
+            append_turned(&mut blocks, notes.new_of(vec![note]), start);
+        }
+        let text = format!("It begins here and {PAGE_MARK}goes on. The end.");
+        assert_eq!(blocks, [paragraph("In the margin"), paragraph(&text)]);
+        append_turned(&mut blocks, vec![paragraph("Axis")], PageStart::Block(1));
+        assert_eq!(blocks[2], paragraph("Axis"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Pieces of lines: runs of glyphs without a gap wide enough to separate columns.
 
-use super::bidi;
 use super::glyph::Glyph;
+use super::{bidi, raised};
 
 /// Gap that separates two pieces, in ems.
 const PIECE_GAP: f32 = 0.75;
@@ -129,7 +129,7 @@ fn piece(run: Vec<Glyph>, y: f32) -> Option<Piece> {
     let mut sizes: Vec<f32> = run.iter().map(|glyph| glyph.size).collect();
     sizes.sort_by(f32::total_cmp);
     let size = sizes[sizes.len() / 2];
-    let text = bidi::logical(run);
+    let text = bidi::logical(raised::mark(run));
     Some(Piece { text, x0, x1, y, size, bold: letters > 0 && bold * 10 >= letters * 9 })
 }
 

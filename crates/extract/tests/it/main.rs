@@ -9,5 +9,6 @@ mod literal_text;
 mod office;
 mod pages;
 mod pdf_fields;
+mod pdf_layout;
 mod pdf_pages;
 mod workbooks;
