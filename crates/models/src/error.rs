@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use crate::generation::Tokens;
+use crate::tokens::Tokens;
 
 /// Failure of a model operation. Callers continue without the model.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,8 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
+pub use crate::tokens::Tokens;
+
 use crate::ModelError;
 
 /// Prompt with the requested form of the answer.
@@ -29,20 +31,6 @@ pub struct Generation {
     pub tokens: Option<Tokens>,
     /// True if the text ends at the limit of tokens.
     pub truncated: bool,
-}
-
-/// Usage as reported by the endpoint.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tokens {
-    pub prompt: u64,
-    pub completion: u64,
-}
-
-impl Tokens {
-    /// Returns the tokens of prompt and answer together.
-    pub fn total(self) -> u64 {
-        self.prompt.saturating_add(self.completion)
-    }
 }
 
 /// Model that generates text. Implementations are cheap to share (`Arc<dyn Generator>`).

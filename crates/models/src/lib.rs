@@ -7,5 +7,6 @@ pub mod health;
 pub mod scoring;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod tokens;
 
 pub use error::ModelError;

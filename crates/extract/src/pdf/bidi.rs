@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::glyph::Glyph;
+use super::script::is_right_to_left;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {
@@ -21,10 +22,6 @@ impl Direction {
     fn of_characters(self) -> Self {
         if self == Self::Number { Self::Left } else { self }
     }
-}
-
-pub(super) fn is_right_to_left(c: char) -> bool {
-    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
 
 fn direction(c: char) -> Direction {

@@ -60,7 +60,7 @@ fn columns(left: &mut Vec<Piece>, right: &mut Vec<Piece>, depth: usize, regions:
 pub(super) fn reads_from_right(pieces: &[Piece]) -> bool {
     let letters = pieces.iter().flat_map(|piece| piece.text.chars()).filter(|c| c.is_alphabetic());
     let (right, all) = letters
-        .fold((0usize, 0usize), |(right, all), c| (right + usize::from(super::bidi::is_right_to_left(c)), all + 1));
+        .fold((0usize, 0usize), |(right, all), c| (right + usize::from(super::script::is_right_to_left(c)), all + 1));
     right * 2 > all
 }
 
@@ -102,7 +102,7 @@ fn gutter(pieces: &[Piece]) -> Option<f32> {
 fn is_running(side: &[&Piece]) -> bool {
     // A letter of a script without spaces counts twice.
     let length =
-        |piece: &Piece| piece.text.chars().map(|c| 1 + usize::from(super::piece::is_spaceless(c))).sum::<usize>();
+        |piece: &Piece| piece.text.chars().map(|c| 1 + usize::from(super::script::is_spaceless(c))).sum::<usize>();
     let mut lines: Vec<(&Piece, usize)> = Vec::new();
     let mut cells = 0;
     for piece in side {

@@ -2,7 +2,7 @@
 
 use pdf_oxide::layout::{FontWeight, TextChar, TextSpan};
 
-use super::bidi::is_right_to_left;
+use super::script::is_right_to_left;
 
 /// Mark of a page's start while its text is laid out. A noncharacter (Unicode 16, section 23.7), so it is removed from the
 /// document's own text.

@@ -1,7 +1,8 @@
 //! Lines of a region.
 
 use super::columns::reads_from_right;
-use super::piece::{Piece, is_spaceless};
+use super::piece::Piece;
+use super::script::is_spaceless;
 
 /// Line of a region, with its pieces from left to right.
 pub(super) struct Line {

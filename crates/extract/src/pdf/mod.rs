@@ -13,6 +13,7 @@ mod pages;
 mod piece;
 mod raised;
 mod running_heads;
+mod script;
 mod table;
 mod text_string;
 
@@ -141,7 +142,7 @@ fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> 
     if vertical * 2 > spans.len() {
         return Ok(None);
     }
-    let reversed = spans.iter().any(|span| span.text.chars().any(bidi::is_right_to_left));
+    let reversed = spans.iter().any(|span| span.text.chars().any(script::is_right_to_left));
     let chars: Vec<(TextChar, f32)> = if reversed {
         let chars = document.extract_chars_filtered(page, HashSet::new(), HashSet::new())?;
         chars.into_iter().map(|c| (c, 0.0)).collect()

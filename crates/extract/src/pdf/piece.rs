@@ -132,8 +132,3 @@ fn piece(run: Vec<Glyph>, y: f32) -> Option<Piece> {
     let text = bidi::logical(raised::mark(run));
     Some(Piece { text, x0, x1, y, size, bold: letters > 0 && bold * 10 >= letters * 9 })
 }
-
-/// Matches letters of scripts without spaces between words.
-pub(super) fn is_spaceless(c: char) -> bool {
-    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
-}

@@ -1,8 +1,7 @@
 //! Exponents and marks of notes, which would become a part of the word in front of them.
 
-use super::bidi::is_right_to_left;
 use super::glyph::{Glyph, RAISED, RAISED_END};
-use super::piece::is_spaceless;
+use super::script::{is_right_to_left, is_spaceless};
 use crate::literal::Shift;
 
 /// Maximum size of a raised glyph, as a share of that of its word.
