@@ -11,10 +11,10 @@ pub(crate) enum Block {
         text: String,
     },
     Paragraph(String),
-    /// List item; level 0 is the outermost.
+    /// List item; level 0 is the outermost. The number is that of the document; an item without one has a bullet.
     Item {
         level: u8,
-        ordered: bool,
+        number: Option<u32>,
         text: String,
     },
     Table(Vec<Vec<String>>),
@@ -32,7 +32,6 @@ pub(crate) fn write(blocks: &[Block]) -> String {
 pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
     let mut out = String::new();
     let mut starts = Vec::with_capacity(blocks.len());
-    let mut numbers = [0u32; MAX_LEVEL as usize + 1];
     let mut in_list = false;
     for block in blocks {
         let start = out.len();
@@ -59,23 +58,16 @@ pub(crate) fn write_with_starts(blocks: &[Block]) -> (String, Vec<usize>) {
                     out.push('\n');
                 }
             }
-            Block::Item { level, ordered, text } => {
+            Block::Item { level, number, text } => {
                 let text = text.trim();
                 if text.is_empty() {
                     continue;
                 }
                 if !in_list {
                     out.push_str(separator);
-                    numbers = [0; MAX_LEVEL as usize + 1];
                 }
                 let level = usize::from((*level).min(MAX_LEVEL));
-                numbers[level + 1..].fill(0);
-                let marker = if *ordered {
-                    numbers[level] += 1;
-                    format!("{}. ", numbers[level])
-                } else {
-                    "- ".to_owned()
-                };
+                let marker = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
                 let indent = "    ".repeat(level);
                 let mut prefix = format!("{indent}{marker}");
                 for line in text.lines() {
@@ -106,8 +98,8 @@ pub(crate) fn escaped(blocks: &[Block]) -> Vec<Block> {
     let escaped = |block: &Block| match block {
         Block::Heading { level, text } => Block::Heading { level: *level, text: literal::block(text) },
         Block::Paragraph(text) => Block::Paragraph(literal::block(text)),
-        Block::Item { level, ordered, text } => {
-            Block::Item { level: *level, ordered: *ordered, text: literal::block(text) }
+        Block::Item { level, number, text } => {
+            Block::Item { level: *level, number: *number, text: literal::block(text) }
         }
         Block::Table(rows) => {
             Block::Table(rows.iter().map(|row| row.iter().map(|cell| literal::block(cell)).collect()).collect())
@@ -176,26 +168,26 @@ pub(crate) fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn item(level: u8, ordered: bool, text: &str) -> Block {
-        Block::Item { level, ordered, text: text.into() }
+    fn item(level: u8, number: Option<u32>, text: &str) -> Block {
+        Block::Item { level, number, text: text.into() }
     }
 
     #[test]
-    fn blocks_are_separated_and_lists_numbered() {
+    fn blocks_are_separated_and_items_have_their_numbers() {
         let blocks = [
             Block::Heading { level: 1, text: "A\nB".into() },
             Block::Paragraph("one\ntwo".into()),
-            item(0, true, "first"),
-            item(1, false, "inner"),
-            item(0, true, "second"),
+            item(0, Some(1), "first"),
+            item(1, None, "inner"),
+            item(0, Some(2), "second"),
             Block::Paragraph(" ".into()),
             Block::Table(vec![vec!["x".into()]]),
             Block::Table(Vec::new()),
-            item(0, true, "again"),
+            item(0, Some(3), "again"),
         ];
         assert_eq!(
             write(&blocks),
-            "# A B\n\none\ntwo\n\n1. first\n    - inner\n2. second\n\n| x |\n| --- |\n\n1. again\n"
+            "# A B\n\none\ntwo\n\n1. first\n    - inner\n2. second\n\n| x |\n| --- |\n\n3. again\n"
         );
     }
 

@@ -227,7 +227,7 @@ impl Paragraph {
             return;
         }
         match bullet(&text) {
-            Some(item) => out.push(Block::Item { level: 0, ordered: false, text: item.to_owned() }),
+            Some(item) => out.push(Block::Item { level: 0, number: None, text: item.to_owned() }),
             None => out.push(Block::Paragraph(text)),
         }
     }

@@ -134,8 +134,8 @@ mod tests {
         let blocks = [
             Block::Heading { level: 1, text: "One".into() },
             paragraph("first"),
-            Block::Item { level: 0, ordered: false, text: "a".into() },
-            Block::Item { level: 0, ordered: false, text: "b".into() },
+            Block::Item { level: 0, number: None, text: "a".into() },
+            Block::Item { level: 0, number: None, text: "b".into() },
             Block::Table(vec![vec!["x".into()]]),
             paragraph("last"),
         ];

@@ -2,8 +2,12 @@
 //! properties that carry structure.
 
 mod charset;
+mod field;
+mod fonts;
+mod marker;
 mod paragraph;
 mod reader;
+mod symbol;
 mod token;
 
 use crate::{ExtractError, ExtractRequest, Extracted, blocks, language, magic, names, tidy};

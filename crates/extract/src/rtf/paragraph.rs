@@ -1,6 +1,6 @@
 //! Text and properties of the current paragraph.
 
-use crate::literal;
+use crate::literal::{self, Shift};
 
 #[derive(Default)]
 pub(super) struct Paragraph {
@@ -14,11 +14,20 @@ pub(super) struct Paragraph {
     markdown: String,
     /// Text behind `markdown` that is escaped when it is known what follows.
     literal: String,
+    /// Raised or lowered text behind `literal`. The program may split it.
+    shifted: String,
+    shift: Option<Shift>,
 }
 
 impl Paragraph {
-    pub(super) fn text(&mut self, text: &str) {
-        self.literal.push_str(text);
+    /// Appends text that may be above or below the line.
+    pub(super) fn text(&mut self, text: &str, shift: Option<Shift>) {
+        if shift != self.shift {
+            self.end_shift();
+            self.shift = shift;
+        }
+        let part = if shift.is_some() { &mut self.shifted } else { &mut self.literal };
+        part.push_str(text);
     }
 
     /// Appends markdown as it is.
@@ -29,6 +38,7 @@ impl Paragraph {
 
     /// Resets all but the text.
     pub(super) fn reset_properties(&mut self) {
+        self.end_shift();
         let (markdown, literal) = (std::mem::take(&mut self.markdown), std::mem::take(&mut self.literal));
         *self = Self { markdown, literal, ..Self::default() };
     }
@@ -62,6 +72,7 @@ impl Paragraph {
 
     /// Returns and removes the text. `is_block`: no other text will be in its block.
     pub(super) fn take_markdown(&mut self, is_block: bool) -> String {
+        self.end_shift();
         if is_block && self.markdown.is_empty() {
             return literal::block(&std::mem::take(&mut self.literal));
         }
@@ -71,6 +82,24 @@ impl Paragraph {
 
     /// Escapes the text since the last markup. `after` is the character that follows.
     fn settle(&mut self, after: Option<char>) {
+        self.end_shift();
         literal::push_part(&std::mem::take(&mut self.literal), after, &mut self.markdown);
+    }
+
+    /// Ends raised or lowered text. Tags keep it apart from the word in front of it, if it would change that.
+    fn end_shift(&mut self) {
+        let Some(shift) = self.shift.take() else { return };
+        let shifted = std::mem::take(&mut self.shifted);
+        let before = if self.literal.is_empty() { &self.markdown } else { &self.literal };
+        if !shift.is_distinct(before, &shifted) {
+            self.literal.push_str(&shifted);
+            return;
+        }
+        let text = shifted.trim_end();
+        literal::push_part(&std::mem::take(&mut self.literal), Some('<'), &mut self.markdown);
+        self.markdown.push_str(&format!("<{}>", shift.tag()));
+        literal::push_part(text, Some('<'), &mut self.markdown);
+        self.markdown.push_str(&format!("</{}>", shift.tag()));
+        self.literal.push_str(&shifted[text.len()..]);
     }
 }

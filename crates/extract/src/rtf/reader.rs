@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use encoding_rs::Encoding;
-
-use super::charset;
+use super::field;
+use super::fonts::Fonts;
+use super::marker::Marker;
 use super::paragraph::Paragraph;
 use super::token::{Token, Tokens};
 use crate::blocks::Block;
+use crate::literal::Shift;
 use crate::{ExtractError, dates, literal};
 
 /// Maximum nesting of groups; word processors stay below fifty.
@@ -86,6 +87,8 @@ struct State {
     hidden: bool,
     /// Set for text whose deletion is tracked as a change.
     deleted: bool,
+    /// Place above or below the line.
+    shift: Option<Shift>,
     /// Offset in the paragraph's markdown where the result of a `\field` starts.
     field_start: Option<usize>,
 }
@@ -107,8 +110,7 @@ pub(super) struct Document {
 
 struct Reader {
     document: Document,
-    default: &'static Encoding,
-    fonts: HashMap<i32, &'static Encoding>,
+    fonts: Fonts,
     /// Heading levels by style number.
     headings: HashMap<i32, u8>,
     paragraph: Paragraph,
@@ -123,18 +125,18 @@ struct Reader {
     skip: usize,
     surrogate: Option<u16>,
     style: i32,
-    font: i32,
     created: [i32; 6],
     /// Target of the open hyperlink field.
     link: Option<String>,
+    /// True if the instruction of the open field gave its text, which its result may repeat.
+    is_field_read: bool,
     notes: Vec<String>,
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
     let mut reader = Reader {
         document: Document::default(),
-        default: encoding_rs::WINDOWS_1252,
-        fonts: HashMap::new(),
+        fonts: Fonts::new(),
         headings: HashMap::new(),
         paragraph: Paragraph::default(),
         rows: Vec::new(),
@@ -144,9 +146,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
         skip: 0,
         surrogate: None,
         style: 0,
-        font: 0,
         created: [0, 1, 1, 0, 0, 0],
         link: None,
+        is_field_read: false,
         notes: Vec::new(),
     };
     let mut state = State {
@@ -155,6 +157,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, ExtractError> {
         unicode_skip: 1,
         hidden: false,
         deleted: false,
+        shift: None,
         field_start: None,
     };
     let mut stack: Vec<State> = Vec::new();
@@ -222,9 +225,8 @@ impl Reader {
         if self.pending.is_empty() {
             return;
         }
-        let encoding = self.fonts.get(&state.font).copied().unwrap_or(self.default);
         let bytes = std::mem::take(&mut self.pending);
-        let text = encoding.decode_without_bom_handling(&bytes).0;
+        let text = self.fonts.decode(state.font, &bytes, state.destination == Destination::Marker);
         self.push(&text, state);
     }
 
@@ -232,7 +234,7 @@ impl Reader {
         match state.destination {
             Destination::Skipped | Destination::Info => {}
             Destination::Body | Destination::Note if !state.is_shown() => {}
-            Destination::Body => self.paragraph.text(text),
+            Destination::Body => self.paragraph.text(text, state.shift),
             Destination::Marker => self.paragraph.marker.push_str(text),
             _ => self.destination_text.push_str(text),
         }
@@ -258,25 +260,35 @@ impl Reader {
         match name {
             "u" => self.unicode(number, state),
             "uc" => state.unicode_skip = usize::try_from(number).unwrap_or(1).min(16),
-            "ansicpg" => self.default = charset::of_code_page(number),
-            "mac" => self.default = charset::of_code_page(10_000),
-            "deff" | "f" => {
+            "ansicpg" => self.fonts.set_document_code_page(number),
+            "mac" => self.fonts.set_document_code_page(10_000),
+            "deff" => {
                 state.font = number;
-                self.font = number;
+                self.fonts.plain = number;
             }
-            "fcharset" if state.destination == Destination::Fonts => {
-                if let Some(encoding) = charset::of_font(number) {
-                    self.fonts.insert(self.font, encoding);
+            "f" => {
+                state.font = number;
+                if state.destination == Destination::Fonts {
+                    // Entries without groups of their own follow each other.
+                    self.fonts.end_entry(&std::mem::take(&mut self.destination_text));
+                    self.fonts.begin_entry(number);
                 }
             }
-            "cpg" if state.destination == Destination::Fonts => {
-                self.fonts.insert(self.font, charset::of_code_page(number));
-            }
+            "fcharset" if state.destination == Destination::Fonts => self.fonts.set_charset(number),
+            "cpg" if state.destination == Destination::Fonts => self.fonts.set_code_page(number),
+            "super" => state.shift = (parameter != Some(0)).then_some(Shift::Raised),
+            "sub" => state.shift = (parameter != Some(0)).then_some(Shift::Lowered),
+            "nosupersub" => state.shift = None,
+            // The height is in half points; without a parameter it is 6.
+            "up" => state.shift = (parameter.unwrap_or(6) > 0).then_some(Shift::Raised),
+            "dn" => state.shift = (parameter.unwrap_or(6) > 0).then_some(Shift::Lowered),
             "v" => state.hidden = parameter != Some(0),
             "deleted" => state.deleted = parameter != Some(0),
             "plain" => {
                 state.hidden = false;
                 state.deleted = false;
+                state.shift = None;
+                state.font = self.fonts.plain;
             }
             "s" => {
                 self.style = number;
@@ -317,6 +329,8 @@ impl Reader {
             "footnote" if state.destination == Destination::Body && state.is_shown() => {
                 state.destination = Destination::Note
             }
+            "field" => self.is_field_read = false,
+            "fldrslt" if std::mem::take(&mut self.is_field_read) => state.destination = Destination::Skipped,
             "fldrslt" if self.link.is_some() => state.field_start = Some(self.paragraph.begin_link()),
             _ if SKIPPED.contains(&name) => state.destination = Destination::Skipped,
             _ => {}
@@ -373,7 +387,8 @@ impl Reader {
             (_, Some(high @ 0xd800..=0xdbff)) => self.surrogate = Some(high),
             // Symbol fonts map their glyphs to the private use area at 0xf000.
             (_, Some(code @ 0xf020..=0xf0ff)) => {
-                let c = char::from_u32(u32::from(code) - 0xf000).filter(|c| c.is_ascii_graphic()).unwrap_or('•');
+                let [_, code] = code.to_be_bytes();
+                let c = self.fonts.private_use(state.font, code, state.destination == Destination::Marker);
                 self.push(c.encode_utf8(&mut [0; 4]), state);
             }
             _ => {
@@ -398,7 +413,7 @@ impl Reader {
                     self.headings.insert(self.style, 1);
                 }
             }
-            Destination::Fonts => self.destination_text.clear(),
+            Destination::Fonts => self.fonts.end_entry(&std::mem::take(&mut self.destination_text)),
             Destination::Title if ends => self.document.title = Some(std::mem::take(&mut self.destination_text)),
             Destination::Subject if ends => self.document.subject = Some(std::mem::take(&mut self.destination_text)),
             Destination::Author if ends => self.document.author = Some(std::mem::take(&mut self.destination_text)),
@@ -409,7 +424,11 @@ impl Reader {
             }
             Destination::Instruction if ends => {
                 let instruction = std::mem::take(&mut self.destination_text);
-                self.link = hyperlink(&instruction);
+                self.link = field::hyperlink(&instruction);
+                if let (Some(c), Some(outer)) = (field::symbol(&instruction), outer) {
+                    self.is_field_read = true;
+                    self.push(c.encode_utf8(&mut [0; 4]), outer);
+                }
             }
             Destination::Note if ends => {
                 let note = std::mem::take(&mut self.destination_text);
@@ -445,8 +464,12 @@ impl Reader {
         let block = match heading {
             Some(level) => Block::Heading { level: level.min(6), text: format!("{marker} {text}") },
             None if !marker.is_empty() || self.paragraph.in_list => {
-                let ordered = marker.chars().any(char::is_alphanumeric);
-                Block::Item { level: self.paragraph.list_level, ordered, text: text.trim().to_owned() }
+                let (number, text) = match Marker::of(marker) {
+                    Marker::Bullet => (None, text.trim().to_owned()),
+                    Marker::Number(number) => (Some(number), text.trim().to_owned()),
+                    Marker::Text(marker) => (None, format!("{marker} {}", text.trim())),
+                };
+                Block::Item { level: self.paragraph.list_level, number, text }
             }
             None => Block::Paragraph(text),
         };
@@ -471,14 +494,6 @@ impl Reader {
             self.document.blocks.push(Block::Table(std::mem::take(&mut self.rows)));
         }
     }
-}
-
-/// Returns the target of a `HYPERLINK "target"` field if it is a URL.
-fn hyperlink(instruction: &str) -> Option<String> {
-    let rest = instruction.trim().strip_prefix("HYPERLINK")?.trim_start();
-    let target = rest.strip_prefix('"')?.split('"').next()?.trim();
-    let address = ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme));
-    (address && !target.contains([' ', ')'])).then(|| target.to_owned())
 }
 
 #[cfg(test)]
@@ -514,6 +529,33 @@ mod tests {
         assert_eq!(document.title.as_deref(), Some("My Title"));
         assert_eq!(document.author.as_deref(), Some("Ann"));
         assert_eq!(document.created, Some(1_709_251_200_000));
+    }
+
+    #[test]
+    fn items_have_the_numbers_of_the_document() {
+        let source = b"{\\rtf1\\pard{\\listtext 3.\\tab}\\ls1 three\\par\\pard{\\listtext IV.\\tab}\\ls1 four\\par\
+            \\pard{\\listtext 1.1\\tab}\\ls1 clause\\par{\\listtext (a)\\tab}\\ls1 letter\\par between\\par}";
+        assert_eq!(markdown(source), "3. three\n- IV. four\n- 1.1 clause\n- (a) letter\n- between\n");
+        // The bullet is a letter of Wingdings.
+        let bullets = b"{\\rtf1{\\fonttbl{\\f0 Arial;}{\\f1\\fcharset2 Wingdings;}}\\pard{\\listtext\\f1 \\'d8\\tab}\\ls1 x\\par}";
+        assert_eq!(markdown(bullets), "- x\n");
+    }
+
+    #[test]
+    fn exponents_are_no_part_of_their_number() {
+        let source = b"{\\rtf1 About 10{\\super 6} cells, 10\\super -6\\nosupersub  m{\\up6 2}, log{\\sub 2}, H{\\sub 2}O, 1{\\super st}, 1\\dn4 0\\dn0 .\\par}";
+        assert_eq!(
+            markdown(source),
+            "About 10<sup>6</sup> cells, 10<sup>-6</sup> m<sup>2</sup>, log2, H2O, 1st, 1<sub>0</sub>.\n"
+        );
+    }
+
+    #[test]
+    fn characters_of_the_symbol_font_are_read() {
+        let source = b"{\\rtf1\\deff0{\\fonttbl{\\f0 Arial;}{\\f3\\froman\\fcharset2{\\*\\panose 05050102}Symbol;}}\
+            5 {\\f3 \\u-3987?}m, 5 {\\f3\\'6d}m, x {\\f3 \\u-3933\\'a3} 5, 3 {\\f3 \\'b1}\\plain  0.2, \\u-3987?,\
+            {\\field{\\*\\fldinst SYMBOL 109 \\\\f \"Symbol\" \\\\s 12}{\\fldrslt\\f3 m}}\\f3 a\\plain a\\par}";
+        assert_eq!(markdown(source), "5 μm, 5 μm, x ≤ 5, 3 ± 0.2, m,μαa\n");
     }
 
     #[test]
