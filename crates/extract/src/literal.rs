@@ -60,6 +60,14 @@ pub(crate) enum Shift {
 }
 
 impl Shift {
+    /// Returns the name of the HTML element of the part, which Markdown takes over.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Self::Raised => "sup",
+            Self::Lowered => "sub",
+        }
+    }
+
     /// Returns true for a text that would become part of the word in front of it, and change it: `10` and `6` are not
     /// 106. Ordinals (1st) and formulas (H2O) are words with their raised or lowered part, and are searched as such.
     ///
