@@ -10,6 +10,9 @@ use super::{numbering, xml};
 /// Largest number of an item in markdown (CommonMark 0.31, 5.2).
 const MAX_NUMBER: u32 = 999_999_999;
 
+/// Maximum number of levels that one item shows; list styles have ten.
+const MAX_SHOWN: u8 = 10;
+
 /// Place of a paragraph in a list.
 #[derive(Debug, PartialEq)]
 pub(super) enum Label {
@@ -34,6 +37,8 @@ enum Fresh {
 
 struct List {
     style: String,
+    /// Level inside of the innermost table; 0 is the outermost.
+    level: u8,
     is_continued: bool,
     /// Index of its counter.
     counter: usize,
@@ -68,7 +73,7 @@ impl Lists {
         // In a continued list, an item without text stands for the one that was interrupted.
         let within = parent.is_some_and(|list| list.is_continued && list.last.is_none());
         let continues = within || xml::attribute(element, "text:continue-numbering").as_deref() == Some("true");
-        let level = self.level_of(tables);
+        let level = parent.map_or(0, |list| list.level.saturating_add(1));
         let mut known = xml::attribute(element, "text:continue-list").and_then(|id| self.by_id.get(&id).copied());
         if known.is_none() && continues {
             known = self.by_style.get(&(style.clone(), level)).copied();
@@ -80,7 +85,7 @@ impl Lists {
         if let Some(id) = xml::attribute(element, "xml:id") {
             self.by_id.insert(id, counter);
         }
-        self.open.push(List { style, is_continued: known.is_some(), counter, last: None, fresh: None, tables });
+        self.open.push(List { style, level, is_continued: known.is_some(), counter, last: None, fresh: None, tables });
     }
 
     pub(super) fn end(&mut self) {
@@ -104,7 +109,7 @@ impl Lists {
 
     /// Returns the level of the innermost list; 0 is the outermost.
     pub(super) fn level(&self) -> u8 {
-        self.open.last().map_or(0, |list| self.level_of(list.tables).saturating_sub(1))
+        self.open.last().map_or(0, |list| list.level)
     }
 
     /// Returns the label of a paragraph inside of `tables` open tables, and counts it.
@@ -125,27 +130,23 @@ impl Lists {
         if form.is_plain() && number <= MAX_NUMBER {
             return Label::Number(number);
         }
-        Label::Text(self.numbers(form, styles, level, tables))
+        Label::Text(self.numbers(form, styles, tables))
     }
 
     /// Returns the number of the last item with those of the outer levels that it shows.
-    fn numbers(&self, form: &Level, styles: &Styles, level: u8, tables: usize) -> String {
-        let lists: Vec<&List> = self.open.iter().filter(|list| list.tables == tables).collect();
-        let shown =
-            lists.iter().zip(0u8..=level).skip(usize::from(level.saturating_add(1).saturating_sub(form.shown.max(1))));
-        let written = shown.filter_map(|(list, level)| {
-            let format = &styles.level(&list.style, level)?.format;
+    fn numbers(&self, form: &Level, styles: &Styles, tables: usize) -> String {
+        let lists = self.open.iter().rev().take_while(|list| list.tables == tables);
+        let shown = lists.take(usize::from(form.shown.clamp(1, MAX_SHOWN)));
+        let written = shown.filter_map(|list| {
+            let format = &styles.level(&list.style, list.level)?.format;
             let next = self.counters.get(list.counter).copied().unwrap_or(1);
             // A list that goes on behind a paragraph is inside of the item before the next.
             let current = if list.is_continued { next.saturating_sub(1) } else { next };
             let number = list.last.unwrap_or(current);
             Some(numbering::written(number, format))
         });
-        format!("{}{}{}", form.prefix, written.collect::<Vec<_>>().join("."), form.suffix)
-    }
-
-    /// Returns the number of lists inside of the innermost table.
-    fn level_of(&self, tables: usize) -> u8 {
-        u8::try_from(self.open.iter().rev().take_while(|list| list.tables == tables).count()).unwrap_or(u8::MAX)
+        let mut written: Vec<String> = written.collect();
+        written.reverse();
+        format!("{}{}{}", form.prefix, written.join("."), form.suffix)
     }
 }

@@ -10,6 +10,8 @@ use crate::literal::Shift;
 
 /// Maximum number of parent styles followed.
 const MAX_PARENTS: usize = 8;
+/// Maximum length of the text before or behind the number of a list item.
+const MAX_AFFIX: usize = 20;
 
 #[derive(Debug, Default, Clone)]
 struct Style {
@@ -39,11 +41,14 @@ pub(super) struct Level {
 impl Level {
     fn of(element: &BytesStart, format: String) -> Self {
         let start = xml::attribute(element, "text:start-value").and_then(|value| value.parse().ok());
+        // Each item repeats it.
+        let affix =
+            |name: &str| xml::attribute(element, name).unwrap_or_default().chars().take(MAX_AFFIX).collect::<String>();
         let shown = xml::attribute(element, "text:display-levels").and_then(|value| value.parse().ok());
         Self {
             format,
-            prefix: xml::attribute(element, "style:num-prefix").unwrap_or_default(),
-            suffix: xml::attribute(element, "style:num-suffix").unwrap_or_default(),
+            prefix: affix("style:num-prefix"),
+            suffix: affix("style:num-suffix"),
             start: start.unwrap_or(1),
             shown: shown.unwrap_or(1),
         }
