@@ -3,6 +3,7 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::lists::{Label, Lists};
 use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
@@ -37,20 +38,15 @@ const SKIPPED: [&str; 18] = [
     "text:index-title-template",
 ];
 
-/// Open list.
-struct List {
-    style: String,
-    /// Set if the next paragraph begins an item.
-    fresh: bool,
-}
-
 pub(super) struct Content<'a> {
     styles: &'a Styles,
     blocks: Vec<Block>,
     paragraphs: Vec<Paragraph>,
-    lists: Vec<List>,
+    lists: Lists,
     tables: Tables,
     notes: Vec<String>,
+    /// Paragraphs of the open note.
+    note: Vec<String>,
     /// Number of open `text:note-body` elements.
     in_note: usize,
     slides: u32,
@@ -71,9 +67,10 @@ impl<'a> Content<'a> {
             styles,
             blocks: Vec::new(),
             paragraphs: Vec::new(),
-            lists: Vec::new(),
+            lists: Lists::default(),
             tables: if spreadsheet { Tables::of_spreadsheet() } else { Tables::default() },
             notes: Vec::new(),
+            note: Vec::new(),
             in_note: 0,
             slides: 0,
             slide_heading: None,
@@ -131,6 +128,7 @@ impl<'a> Content<'a> {
         while let Some(paragraph) = self.paragraphs.pop() {
             self.place(paragraph);
         }
+        self.end_note();
         self.end_title();
         while let Some(rows) = self.tables.end() {
             self.blocks.push(Block::Table(rows));
@@ -153,7 +151,10 @@ impl<'a> Content<'a> {
             "text:span" => {
                 let style = xml::attribute(element, "text:style-name").unwrap_or_default();
                 if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.open_emphasis(self.styles.emphasis(&style));
+                    match self.styles.shift(&style) {
+                        Some(shift) => paragraph.open_shift(shift),
+                        None => paragraph.open_emphasis(self.styles.emphasis(&style)),
+                    }
                 }
             }
             "text:a" => {
@@ -174,16 +175,9 @@ impl<'a> Content<'a> {
                 }
             }
             "text:note-body" => self.in_note += 1,
-            "text:list" => {
-                let style = xml::attribute(element, "text:style-name");
-                let style = style.or_else(|| self.lists.last().map(|list| list.style.clone())).unwrap_or_default();
-                self.lists.push(List { style, fresh: false });
-            }
-            "text:list-item" | "text:list-header" => {
-                if let Some(list) = self.lists.last_mut() {
-                    list.fresh = true;
-                }
-            }
+            "text:list" => self.lists.start(element, self.styles, self.tables.depth()),
+            "text:list-item" => self.lists.start_item(element),
+            "text:list-header" => self.lists.start_header(),
             "table:table" => {
                 // Tables of a spreadsheet are its sheets.
                 if self.tables.is_outside()
@@ -194,6 +188,9 @@ impl<'a> Content<'a> {
                 self.tables.start();
             }
             "table:table-row" => self.tables.row(xml::attribute(element, "table:number-rows-repeated")),
+            "table:covered-table-cell" if self.tables.are_sheets() => {
+                self.tables.covered_cell(xml::attribute(element, "table:number-columns-repeated"));
+            }
             "table:table-cell" | "table:covered-table-cell" => {
                 let value =
                     xml::attribute(element, "office:string-value").or_else(|| xml::attribute(element, "office:value"));
@@ -226,10 +223,13 @@ impl<'a> Content<'a> {
                     paragraph.close();
                 }
             }
-            "text:note-body" => self.in_note = self.in_note.saturating_sub(1),
-            "text:list" => {
-                self.lists.pop();
+            "text:note-body" => {
+                self.in_note = self.in_note.saturating_sub(1);
+                if self.in_note == 0 {
+                    self.end_note();
+                }
             }
+            "text:list" => self.lists.end(),
             "table:table-cell" | "table:covered-table-cell" => self.tables.end_cell(),
             "table:table-row" => self.tables.end_row(),
             "table:table" => {
@@ -286,34 +286,44 @@ impl<'a> Content<'a> {
         // Paragraphs of a cell or an item become lines of one block.
         let is_block = self.tables.is_outside() && self.lists.is_empty();
         let text = paragraph.finish(is_block);
-        if text.is_empty() || is_hidden {
+        if is_hidden {
             return;
         }
         if self.in_note > 0 {
-            self.notes.push(text);
-            let number = self.notes.len();
-            if let Some(around) = self.paragraphs.last_mut() {
-                around.markup(&format!("[^{number}]"));
-            }
+            self.note.push(text);
             return;
         }
-        if self.tables.paragraph(&text) {
+        // An empty item is counted, too.
+        let label = self.lists.label(self.styles, self.tables.depth());
+        if text.is_empty() {
             return;
+        }
+        if !self.tables.is_outside() {
+            let number = match &label {
+                Label::Number(number) => format!("{number}. "),
+                Label::Text(number) => format!("{} ", literal::block(number.trim())),
+                _ => String::new(),
+            };
+            if self.tables.paragraph(&format!("{number}{text}")) {
+                return;
+            }
         }
         if self.in_title && self.slide_heading.is_some() {
             self.title.push(' ');
             self.title.push_str(&plain);
             return;
         }
-        let depth = u8::try_from(self.lists.len().saturating_sub(1)).unwrap_or(u8::MAX);
-        let block = match (level, self.lists.last_mut()) {
+        let depth = self.lists.level();
+        let block = match (level, label) {
             (Some(level), _) => Block::Heading { level, text },
-            (None, None) => Block::Paragraph(text),
-            (None, Some(list)) if list.fresh => {
-                list.fresh = false;
-                Block::Item { level: depth, ordered: self.styles.is_numbered(&list.style, depth), text }
+            (None, Label::None | Label::Header) => Block::Paragraph(text),
+            (None, Label::Bullet) => Block::Item { level: depth, number: None, text },
+            (None, Label::Number(number)) => Block::Item { level: depth, number: Some(number), text },
+            (None, Label::Text(number)) => {
+                let text = format!("{} {text}", literal::block(number.trim()));
+                Block::Item { level: depth, number: None, text }
             }
-            (None, Some(_)) => {
+            (None, Label::Continued) => {
                 // Another paragraph of the same item.
                 if let Some(Block::Item { text: item, .. }) = self.blocks.last_mut() {
                     item.push('\n');
@@ -324,6 +334,20 @@ impl<'a> Content<'a> {
             }
         };
         self.blocks.push(block);
+    }
+
+    /// Numbers the note that was read, and refers to it in the paragraph around it.
+    fn end_note(&mut self) {
+        let mut paragraphs = std::mem::take(&mut self.note);
+        paragraphs.retain(|text| !text.is_empty());
+        if paragraphs.is_empty() {
+            return;
+        }
+        self.notes.push(paragraphs.join(" "));
+        let number = self.notes.len();
+        if let Some(around) = self.paragraphs.last_mut() {
+            around.markup(&format!("[^{number}]"));
+        }
     }
 
     /// Adds the title that was read to the heading of the current slide. It is escaped as a whole, since its paragraphs

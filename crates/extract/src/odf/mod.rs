@@ -3,7 +3,9 @@
 
 mod content;
 mod hidden;
+mod lists;
 mod meta;
+mod numbering;
 mod package;
 mod paragraph;
 mod styles;

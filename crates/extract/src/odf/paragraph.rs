@@ -1,6 +1,6 @@
 //! Text of an open paragraph or heading.
 
-use crate::literal;
+use crate::literal::{self, Shift};
 
 #[derive(Default)]
 pub(super) struct Paragraph {
@@ -27,6 +27,8 @@ struct Span {
     mark: &'static str,
     /// Closing marker: that of the emphasis, a link target, or nothing.
     close: String,
+    /// Set for raised or lowered text, which has no marker.
+    shift: Option<Shift>,
 }
 
 impl Paragraph {
@@ -55,21 +57,20 @@ impl Paragraph {
 
     /// Puts a space before the markers at the end, because a marker before a space opens nothing. Returns false if there are none.
     fn move_space(&mut self) -> bool {
-        let mut at = self.markdown.len();
-        let mut moved = Vec::new();
-        for span in self.open.iter_mut().rev().filter(|span| !span.mark.is_empty()) {
+        let end = self.markdown.len();
+        let mut at = end;
+        for span in self.open.iter().rev().filter(|span| !span.mark.is_empty()) {
             if span.start != at {
                 break;
             }
             at -= span.mark.len();
-            moved.push(span);
         }
-        if moved.is_empty() {
+        if at == end {
             return false;
         }
         if self.markdown[..at].ends_with(|last: char| !last.is_whitespace()) {
             self.markdown.insert(at, ' ');
-            moved.into_iter().for_each(|span| span.start += 1);
+            self.open.iter_mut().filter(|span| span.start > at).for_each(|span| span.start += 1);
         }
         true
     }
@@ -96,6 +97,30 @@ impl Paragraph {
             (false, false) => "",
         };
         self.open(mark, mark.to_owned());
+    }
+
+    /// Opens a span that is raised or lowered.
+    pub(super) fn open_shift(&mut self, shift: Shift) {
+        self.settle(Some('<'));
+        // Emphasis inside of the span must not go on from the one before.
+        self.closed = None;
+        self.open.push(Span { start: self.markdown.len(), shift: Some(shift), ..Span::default() });
+    }
+
+    /// Ends raised or lowered text. Tags keep it apart from the word in front of it, if it would change that.
+    fn close_shift(&mut self, start: usize, shift: Shift) {
+        self.settle(Some('<'));
+        if !self.markdown.is_char_boundary(start) {
+            return;
+        }
+        let shifted = self.markdown.split_off(start);
+        let text = shifted.trim_end();
+        if shift.is_distinct(&self.markdown, text) {
+            self.markdown.push_str(&format!("<{0}>{text}</{0}>{1}", shift.tag(), &shifted[text.len()..]));
+            self.closed = None;
+        } else {
+            self.markdown.push_str(&shifted);
+        }
     }
 
     /// Opens a link. One to a place in the document is text.
@@ -128,13 +153,20 @@ impl Paragraph {
             return;
         }
         markdown.push_str(mark);
-        open.push(Span { start: markdown.len(), mark, close });
+        open.push(Span { start: markdown.len(), mark, close, shift: None });
     }
 
     /// Closes the innermost span or link and removes empty spans. White space before the closing marker moves behind
     /// it, because a marker after a space closes nothing.
     pub(super) fn close(&mut self) {
-        let Some(span) = self.open.pop().filter(|span| !span.close.is_empty()) else { return };
+        let Some(span) = self.open.pop() else { return };
+        if let Some(shift) = span.shift {
+            self.close_shift(span.start, shift);
+            return;
+        }
+        if span.close.is_empty() {
+            return;
+        }
         self.settle(span.close.chars().next());
         let Self { markdown, closed, .. } = self;
         let space = markdown.split_off(markdown.trim_end().len());

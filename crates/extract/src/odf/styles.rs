@@ -6,9 +6,12 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::xml;
+use crate::literal::Shift;
 
 /// Maximum number of parent styles followed.
 const MAX_PARENTS: usize = 8;
+/// Maximum length of the text before or behind the number of a list item.
+const MAX_AFFIX: usize = 20;
 
 #[derive(Debug, Default, Clone)]
 struct Style {
@@ -16,16 +19,56 @@ struct Style {
     bold: Option<bool>,
     italic: Option<bool>,
     hidden: Option<bool>,
+    /// ODF 1.3 part 3, 20.384: place above or below the line.
+    position: Option<String>,
     /// ODF 1.3 part 3, 19.470: outline level of paragraphs with this style that are not headings.
     outline: Option<u8>,
+}
+
+/// Numbers of a level of a list.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    /// `1`, `a`, `A`, `i`, `I`, or a format of another language.
+    pub format: String,
+    pub prefix: String,
+    pub suffix: String,
+    /// Number of the first item.
+    pub start: u32,
+    /// Number of levels shown: 2 for `1.1`.
+    pub shown: u8,
+}
+
+impl Level {
+    fn of(element: &BytesStart, format: String) -> Self {
+        let start = xml::attribute(element, "text:start-value").and_then(|value| value.parse().ok());
+        // Each item repeats it.
+        let affix =
+            |name: &str| xml::attribute(element, name).unwrap_or_default().chars().take(MAX_AFFIX).collect::<String>();
+        let shown = xml::attribute(element, "text:display-levels").and_then(|value| value.parse().ok());
+        Self {
+            format,
+            prefix: affix("style:num-prefix"),
+            suffix: affix("style:num-suffix"),
+            start: start.unwrap_or(1),
+            shown: shown.unwrap_or(1),
+        }
+    }
+
+    /// Returns true for digits that Markdown can show as they are: `1`, `1.` and `1)`.
+    pub(super) fn is_plain(&self) -> bool {
+        self.format == "1"
+            && self.shown <= 1
+            && self.prefix.trim().is_empty()
+            && ["", ".", ")"].contains(&self.suffix.trim())
+    }
 }
 
 /// Styles by name, from `styles.xml` and the automatic styles of `content.xml`.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// List style and level (0 is the outermost); true if numbered.
-    numbered: HashMap<(String, u8), bool>,
+    /// Levels with numbers by list style and level; 0 is the outermost.
+    levels: HashMap<(String, u8), Level>,
 }
 
 /// Open elements of a part.
@@ -98,24 +141,46 @@ impl Styles {
                     style.bold = bold.or(style.bold);
                     style.italic = italic.or(style.italic);
                     style.hidden = hidden.or(style.hidden);
+                    style.position = xml::attribute(element, "style:text-position").or(style.position.take());
                 }
             }
             "text:list-style" => open.list = xml::attribute(element, "style:name"),
             "text:list-level-style-number" | "text:list-level-style-bullet" => {
                 let level = xml::attribute(element, "text:level").and_then(|level| level.parse::<u8>().ok());
                 if let (Some(list), Some(level)) = (&open.list, level) {
-                    let number = element.name().as_ref() == "text:list-level-style-number";
+                    let key = (list.clone(), level.saturating_sub(1));
+                    let is_number = element.name().as_ref() == "text:list-level-style-number";
                     // A number without a format is an unlabelled level.
-                    let shown = xml::attribute(element, "style:num-format").is_some_and(|format| !format.is_empty());
-                    self.numbered.insert((list.clone(), level.saturating_sub(1)), number && shown);
+                    match xml::attribute(element, "style:num-format") {
+                        Some(format) if is_number && !format.is_empty() => {
+                            self.levels.insert(key, Level::of(element, format));
+                        }
+                        _ => {
+                            self.levels.remove(&key);
+                        }
+                    }
                 }
             }
             _ => {}
         }
     }
 
-    pub(super) fn is_numbered(&self, list: &str, level: u8) -> bool {
-        self.numbered.get(&(list.to_owned(), level)).copied().unwrap_or(false)
+    /// Returns the numbers of a level of a list style; `None` for bullets.
+    pub(super) fn level(&self, list: &str, level: u8) -> Option<&Level> {
+        self.levels.get(&(list.to_owned(), level))
+    }
+
+    /// Returns the place of the style's text above or below the line.
+    pub(super) fn shift(&self, name: &str) -> Option<Shift> {
+        let position = self.chain(name).find_map(|style| style.position.as_deref())?;
+        let height = position.split_whitespace().next()?;
+        match height.trim_end_matches('%').parse::<f32>() {
+            Ok(percent) if percent > 0.0 => Some(Shift::Raised),
+            Ok(percent) if percent < 0.0 => Some(Shift::Lowered),
+            Ok(_) => None,
+            Err(_) if height == "super" => Some(Shift::Raised),
+            Err(_) => (height == "sub").then_some(Shift::Lowered),
+        }
     }
 
     /// Returns bold and italic of the style.

@@ -23,6 +23,8 @@ struct Cell {
     text: String,
     repeated: usize,
     value: Option<String>,
+    /// Its text is hidden below a merged cell.
+    is_covered: bool,
 }
 
 /// Stack of open tables; a table inside a cell becomes text of that cell.
@@ -46,6 +48,11 @@ impl Tables {
         self.open.is_empty()
     }
 
+    /// Returns the number of open tables.
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
     pub(super) fn start(&mut self) {
         self.open.push(Table::default());
     }
@@ -60,13 +67,23 @@ impl Tables {
 
     pub(super) fn cell(&mut self, repeated: Option<String>, value: Option<String>) {
         if let Some(table) = self.open.last_mut() {
-            table.cell = Some(Cell { text: String::new(), repeated: count(repeated), value });
+            table.cell = Some(Cell { text: String::new(), repeated: count(repeated), value, is_covered: false });
+        }
+    }
+
+    /// Opens a cell below a merged cell of a sheet, which keeps its text and does not show it.
+    pub(super) fn covered_cell(&mut self, repeated: Option<String>) {
+        if let Some(table) = self.open.last_mut() {
+            table.cell = Some(Cell { text: String::new(), repeated: count(repeated), value: None, is_covered: true });
         }
     }
 
     /// Adds a paragraph to the open cell. Returns false if no cell is open.
     pub(super) fn paragraph(&mut self, text: &str) -> bool {
         let Some(cell) = self.open.last_mut().and_then(|table| table.cell.as_mut()) else { return false };
+        if cell.is_covered {
+            return true;
+        }
         if !cell.text.is_empty() {
             cell.text.push('\n');
         }

@@ -7,6 +7,7 @@ mod hidden_text;
 mod hostile;
 mod literal_text;
 mod office;
+mod opendocument;
 mod pages;
 mod pdf_fields;
 mod pdf_layout;

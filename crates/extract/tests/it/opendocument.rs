@@ -1,0 +1,81 @@
+//! Numbers, notes and raised text of OpenDocument files.
+
+use crate::documents::read;
+use crate::files::opendocument;
+
+const STYLES: &str = r#"<style:style style:name="Up"><style:text-properties style:text-position="super 58%"/></style:style><style:style style:name="Raised"><style:text-properties style:text-position="33% 58%"/></style:style><style:style style:name="Down"><style:text-properties style:text-position="sub 58%"/></style:style><text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")"/></text:list-style><text:list-style style:name="R"><text:list-level-style-number text:level="1" style:num-format="I" style:num-suffix="." text:start-value="4"/></text:list-style><text:list-style style:name="D"><text:list-level-style-number text:level="1" style:num-format="1"/><text:list-level-style-number text:level="2" style:num-format="1" text:display-levels="2"/></text:list-style>"#;
+
+fn markdown(body: &str) -> String {
+    read("a.odt", &opendocument("text", STYLES, body)).expect("a document").markdown
+}
+
+fn list(attributes: &str, items: &[&str]) -> String {
+    let items: String = items.iter().map(|item| format!("<text:list-item>{item}</text:list-item>")).collect();
+    format!("<text:list {attributes}>{items}</text:list>")
+}
+
+#[test]
+fn items_have_the_numbers_of_the_document() {
+    let gap = "<text:p>gap</text:p>";
+    let nested = format!("<text:p>new</text:p>{}", list("", &["<text:p>letter</text:p>"]));
+    let clauses = format!("<text:p>top</text:p>{}", list("", &["<text:p>clause</text:p>", "<text:p>next</text:p>"]));
+    let body = [
+        list(r#"xml:id="l1" text:style-name="N""#, &["<text:p>one</text:p>", "<text:p/>"]),
+        gap.to_owned(),
+        list(r#"text:continue-numbering="true" text:style-name="N""#, &["<text:p>three</text:p>"]),
+        gap.to_owned(),
+        list(r#"text:continue-list="l1" text:style-name="N""#, &["<text:p>four</text:p>"]),
+        r#"<text:list text:style-name="N"><text:list-item text:start-value="10"><text:p>ten</text:p></text:list-item><text:list-header><text:p>header</text:p></text:list-header></text:list>"#.to_owned(),
+        list(r#"text:style-name="N""#, &[&nested, "<text:p>after</text:p>"]),
+        list(r#"text:style-name="R""#, &["<text:p>roman</text:p>"]),
+        list(r#"text:style-name="D""#, &[&clauses]),
+    ];
+    assert_eq!(
+        markdown(&body.concat()),
+        "1. one\n\ngap\n\n3. three\n\ngap\n\n4. four\n10. ten\n\nheader\n\n1. new\n    - a) letter\n2. after\n- IV. roman\n1. top\n    - 1.1 clause\n    - 1.2 next\n"
+    );
+}
+
+#[test]
+fn lists_in_cells_keep_their_numbers() {
+    let cell = list(r#"text:style-name="N""#, &["<text:p>alpha</text:p>", "<text:p>beta</text:p>"]);
+    let body = format!(
+        "<table:table><table:table-row><table:table-cell>{cell}</table:table-cell><table:table-cell><text:p>right</text:p></table:table-cell></table:table-row></table:table>"
+    );
+    assert_eq!(markdown(&body), "| 1. alpha<br>2. beta | right |\n| --- | --- |\n");
+    // The cells of a table in an item are no items.
+    let body = list(r#"text:style-name="N""#, &[&format!("<text:p>item</text:p>{body}")]);
+    assert!(markdown(&body).starts_with("1. item\n\n| 1. alpha<br>2. beta | right |"), "{}", markdown(&body));
+}
+
+#[test]
+fn exponents_are_no_part_of_their_number() {
+    let span = |style: &str, text: &str| format!(r#"<text:span text:style-name="{style}">{text}</text:span>"#);
+    let body = format!(
+        "<text:p>10{} cells, 5 m{}, 10{}, H{}O, 1{}</text:p>",
+        span("Up", "6"),
+        span("Raised", "2"),
+        span("Down", "2"),
+        span("Down", "2"),
+        span("Up", "st")
+    );
+    assert_eq!(markdown(&body), "10<sup>6</sup> cells, 5 m<sup>2</sup>, 10<sub>2</sub>, H2O, 1st\n");
+}
+
+#[test]
+fn a_note_of_several_paragraphs_is_one_note() {
+    let note = |text: &str| format!("<text:note><text:note-body>{text}</text:note-body></text:note>");
+    let body = format!(
+        "<text:p>First{} and{}</text:p>",
+        note("<text:p>One.</text:p><text:p>More.</text:p>"),
+        note("<text:p>Two.</text:p>")
+    );
+    assert_eq!(markdown(&body), "First[^1] and[^2]\n\n[^1]: One. More.\n\n[^2]: Two.\n");
+}
+
+#[test]
+fn text_below_merged_cells_of_sheets_is_left_out() {
+    let body = r#"<table:table table:name="S"><table:table-row><table:table-cell table:number-columns-spanned="2"><text:p>merged</text:p></table:table-cell><table:covered-table-cell office:value="7"><text:p>covered</text:p></table:covered-table-cell><table:table-cell><text:p>third</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"#;
+    let read = read("a.ods", &opendocument("spreadsheet", "", body)).expect("a sheet");
+    assert_eq!(read.markdown, "## Sheet: S\n\n| merged | | third |\n| --- | --- | --- |\n| a | b |\n");
+}
