@@ -104,10 +104,10 @@ impl Encoder {
         let hidden = self.forward(&batch).map_err(|error| error.to_string())?;
         let vectors = hidden.chunks(batch.longest * self.dimensions).zip(&batch.lengths).zip(texts);
         let pooled = |((tokens, length), text): ((&[f32], &usize), &String)| -> Result<Vec<f32>, String> {
-            match self.is_unknown(text)? {
-                true => Ok(vec![0.0; self.dimensions]),
-                false => Ok(self.pooling.pool(tokens, *length, self.dimensions)),
-            }
+            let vector = self.pooling.pool(tokens, *length, self.dimensions);
+            // Damaged weights show in any text.
+            let is_damaged = vector.iter().any(|component| !component.is_finite());
+            if is_damaged || !self.is_unknown(text)? { Ok(vector) } else { Ok(vec![0.0; self.dimensions]) }
         };
         vectors.map(pooled).collect()
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use api_types::{FileListResponse, FileStatus, IndexStatusResponse, IndexedFile, RunState};
+use api_types::{FileStatus, IndexStatusResponse, IndexedFile, RunState};
 use futures_util::stream::{self, StreamExt};
 use openapi::parameters::PageQuery;
 
@@ -16,8 +16,6 @@ const FIRST_POLL: Duration = Duration::from_millis(250);
 const SLOWEST_POLL: Duration = Duration::from_secs(2);
 /// Maximum `limit` of the service.
 const LARGEST_PAGE: usize = 1_000;
-/// Far above the size of any list of files, in bytes; stops a server that never ends.
-const MAX_LIST: usize = 256 << 20;
 
 /// A file to upload.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -58,28 +56,6 @@ impl Client {
         let mut uploads = std::pin::pin!(stream::iter(uploads).buffer_unordered(parallel.max(1)));
         while let Some((index, result)) = uploads.next().await {
             finished(index, result);
-        }
-    }
-
-    /// Returns all stored files, page by page. [`Client::list_files`] has them in one response, which may be too large.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] beyond 256 MB, and the errors of [`Client::list_files`].
-    pub async fn list_all_files(&self) -> Result<Vec<Answer<FileListResponse>>, Error> {
-        let mut pages = Vec::new();
-        let mut page = first_page();
-        let mut size = 0_usize;
-        loop {
-            let answer = self.list_files_page(&page).await?;
-            size = size.saturating_add(answer.raw.len());
-            if size > MAX_LIST {
-                return Err(Error::TooLarge { limit: MAX_LIST });
-            }
-            page.cursor.clone_from(&answer.next_cursor);
-            pages.push(answer);
-            if page.cursor.is_none() {
-                return Ok(pages);
-            }
         }
     }
 

@@ -212,7 +212,7 @@ fn uploads_beside_a_refusal_of_the_key_are_reported_and_indexed() {
 const MANY: [&str; 6] = ["1.md", "2.md", "3.md", "4.md", "5.md", "6.md"];
 
 #[test]
-fn states_of_stored_files_are_asked_for_by_name_or_in_pages() {
+fn states_of_stored_files_are_asked_for_by_name_or_together() {
     let (home, server) = (home(&MANY), service(NOTHING, "completed"));
     let asked = |arguments: &[&str]| {
         let before = server.requests().len();
@@ -222,8 +222,8 @@ fn states_of_stored_files_are_asked_for_by_name_or_in_pages() {
     };
     // Before the upload, and after the run.
     assert_eq!(asked(&["files", "add", "notes/1.md"]), ["GET /v1/files/1%2Emd"; 2]);
-    assert_eq!(asked(&["files", "add", "notes"]), ["GET /v1/files?limit=1000"; 2]);
-    assert_eq!(asked(&["files", "list"]), ["GET /v1/files?limit=1000"]);
+    assert_eq!(asked(&["files", "add", "notes"]), ["GET /v1/files"; 2]);
+    assert_eq!(asked(&["files", "list"]), ["GET /v1/files"]);
 }
 
 /// Runs a command whose output nothing reads.

@@ -99,24 +99,3 @@ fn link_is_kept_and_only_regular_files_are_replaced() {
     }
     assert!(path("pipe").metadata().unwrap().file_type().is_fifo() && path("link").is_symlink());
 }
-
-#[test]
-fn pages_of_the_list_are_joined() {
-    let server = MockServer::start(|request: &Request, _| {
-        let is_first = !request.line.contains("cursor=");
-        let name = if is_first { "a.md" } else { "b.md" };
-        let file = json!({ "name": name, "size": 4, "last_modified": "2026-01-05T10:00:00Z" });
-        let mut body = json!({ "request_id": ID, "files": [file], "tomorrow": is_first });
-        if is_first {
-            body["next_cursor"] = json!("next");
-        }
-        Reply::json(200, &body)
-    });
-    let home = Home::new();
-    let plain = home.run_at(&server, &["files", "list"]);
-    assert!(plain.stdout.contains("a.md") && plain.stdout.contains("b.md"), "{plain:#?}");
-    let documents = home.run_at(&server, &["files", "list", "--json"]).json();
-    assert_eq!(documents.len(), 1);
-    assert_eq!((&documents[0]["files"][1]["name"], &documents[0]["tomorrow"]), (&json!("b.md"), &json!(true)));
-    assert_eq!(documents[0]["next_cursor"], Value::Null);
-}

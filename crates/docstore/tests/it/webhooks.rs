@@ -326,9 +326,7 @@ async fn leased_deliveries_are_found_by_an_index(db: Database) {
         db.execute("ANALYZE").await;
     }
     // As `claim_deliveries` asks.
-    let plan = db
-        .plan("SELECT organization_id, count(*) FROM webhook_deliveries WHERE lease_expires_at > 5 GROUP BY organization_id")
-        .await;
+    let plan = db.plan("SELECT organization_id FROM webhook_deliveries WHERE lease_expires_at > 5").await;
     assert!(plan.contains("webhook_deliveries_leased"), "{plan}");
 }
 

@@ -93,7 +93,7 @@ impl Tables {
 
     pub(super) fn end_cell(&mut self) {
         let Some(table) = self.open.last_mut() else { return };
-        let Some(Cell { mut text, repeated, value }) = table.cell.take() else { return };
+        let Some(Cell { mut text, repeated, value, .. }) = table.cell.take() else { return };
         if text.is_empty() {
             text = value.as_deref().map(literal::block).unwrap_or_default();
         }

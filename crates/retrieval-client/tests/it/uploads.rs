@@ -189,21 +189,6 @@ async fn one_long_upload_does_not_stop_the_others() {
 }
 
 #[tokio::test]
-async fn all_files_are_listed_page_by_page() {
-    let server = MockServer::start(|request, _| {
-        let mut body = samples::files();
-        if !request.line.contains("cursor=") {
-            body["next_cursor"] = json!("next");
-        }
-        Reply::json(200, &body)
-    });
-    let pages = client(&server).list_all_files().await.unwrap();
-    assert_eq!(pages.iter().map(|page| page.files.len()).collect::<Vec<_>>(), [1, 1]);
-    let lines: Vec<String> = server.requests().into_iter().map(|request| request.line).collect();
-    assert_eq!(lines, ["GET /v1/files?limit=1000", "GET /v1/files?cursor=next&limit=1000"]);
-}
-
-#[tokio::test]
 async fn run_is_followed_until_it_finishes() {
     let server = MockServer::start(|_, earlier| {
         let state = ["queued", "planning", "running", "failed"][earlier.min(3)];

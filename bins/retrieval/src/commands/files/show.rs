@@ -10,7 +10,6 @@ use retrieval_client::Client;
 use retrieval_client::types::FileEntry;
 use tempfile::{NamedTempFile, TempPath};
 
-use super::stored;
 use crate::api_values;
 use crate::cli::Get;
 use crate::failure::Failure;
@@ -19,15 +18,12 @@ use crate::terminal::table::Table;
 use crate::terminal::text::one_line;
 
 pub async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
-    let pages = client.list_all_files().await?;
+    let answer = client.list_files().await?;
     if terminal.json {
-        return match &pages[..] {
-            [page] => terminal.json(&page.raw),
-            pages => terminal.event(&stored::join(pages)?),
-        };
+        return terminal.json(&answer.raw);
     }
     let mut table = Table::with_notes(&["NAME", "SIZE", "MODIFIED", "STATUS"]);
-    for file in pages.iter().flat_map(|page| &page.files) {
+    for file in &answer.files {
         let day = file.last_modified.split('T').next().unwrap_or_default().to_owned();
         let reason = file.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         table.row([file.name.clone(), size(file), day, format!("{}{reason}", status(file))]);
