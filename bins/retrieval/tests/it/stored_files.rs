@@ -5,11 +5,11 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::process::Stdio;
 
 use rustix::fs::{CWD, Mode, mkfifoat};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::files::{ID, home};
 use crate::mock_server::{MockServer, Reply, Request};
-use crate::program::{Home, KEY, finish};
+use crate::program::{KEY, finish};
 
 /// Fake API with one stored file.
 fn stored() -> MockServer {

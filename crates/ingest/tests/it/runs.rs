@@ -90,7 +90,7 @@ async fn file_deleted_before_a_run_reads_it_stays_deleted() {
     let (world, extractor) = World::slow().await;
     let gate = Gate::closed();
     *extractor.gate.lock().unwrap() = Some(Arc::clone(&gate));
-    // A run reads four files at a time, in the order of their keys.
+    // A run reads a few files at a time, in the order of their keys. The last one waits for its turn.
     let mut names = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"];
     names.sort_by_key(|name| world.key(name));
     for name in names {
@@ -98,7 +98,7 @@ async fn file_deleted_before_a_run_reads_it_stays_deleted() {
     }
     let worker = world.worker(LEASE, RETRY_TIMEOUT);
     let reading = world.request_run(RunMode::Incremental).await;
-    gate.wait_for(4).await;
+    gate.wait_for(1).await;
     world.clock.advance(Duration::from_millis(1));
     world.withdraw(names[4], RunMode::Incremental).await;
     world.clock.advance(Duration::from_millis(1));

@@ -11,7 +11,7 @@ use retrieval_client::{Error, LocalFile, Uploaded};
 use serde_json::json;
 
 use crate::mock_server::{MockServer, Reply};
-use crate::samples::{self, KEY, REQUEST, client, presigned};
+use crate::samples::{KEY, REQUEST, client, presigned};
 
 /// Returns an API that presigns URLs of `storage` and strips folders from names.
 fn api(storage: &MockServer) -> MockServer {
