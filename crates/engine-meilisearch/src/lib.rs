@@ -152,11 +152,6 @@ impl SearchEngine for MeilisearchEngine {
         (2 * results).max(80)
     }
 
-    /// Returns twice what embedded indexes get: the server needs a tenth less time per document of larger tasks.
-    fn batch_bytes(&self) -> usize {
-        32 << 20
-    }
-
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {
         self.vectors.search(request).await
     }
