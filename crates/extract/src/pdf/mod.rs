@@ -116,9 +116,10 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
         for region in columns::regions(pieces) {
             pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
-        for pieces in turned.remove(&page).into_iter().flatten() {
-            pages::append_turned(&mut blocks, margin_notes.new_of(layout::blocks(pieces, &style)), start);
-        }
+        // Together: the second direction would otherwise be placed within the first, whose last paragraph looks open.
+        let turned = turned.remove(&page).into_iter().flatten();
+        let turned = turned.flat_map(|pieces| margin_notes.new_of(layout::blocks(pieces, &style))).collect();
+        pages::append_turned(&mut blocks, turned, start);
         starts.push(start);
     }
     out.append(&blocks, &starts);

@@ -49,6 +49,6 @@ fn turned_text_follows_the_text_of_its_page() {
     page += &text(10, "0.7071 0.7071 -0.7071 0.7071 200 300", "DRAFT");
     page += &text(10, "1 0 0 1 72 500", "The end.");
     let markdown = markdown(&page);
-    assert!(markdown.contains("The end.\n\nRevenue of sales"), "{markdown}");
+    assert!(markdown.ends_with("The end.\n\nRevenue of sales\n\nCosts\n\nIn the margin\n"), "{markdown}");
     assert!(!markdown.contains("DRAFT"), "{markdown}");
 }
