@@ -1,16 +1,17 @@
 //! Documents as stored on the server: terms by impact, and filterable attributes. No text.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use engine::IndexDocument;
-use engine::indexing::{TermSink, domain_suffixes, index_terms, path_prefixes, rounded_length};
+use engine::indexing::{domain_suffixes, index_terms, path_prefixes, rounded_length};
 use model::Timestamp;
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::embeddings::QuantizedVector;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::impact::{self, LEVELS};
+use crate::impact::LEVELS;
 use crate::token;
+use crate::tokens_by_level::Tokens;
 
 /// Attribute names.
 pub mod attribute {
@@ -42,10 +43,6 @@ pub mod attribute {
     }
 }
 
-/// Maximum number of terms in one attribute, below the 65,535 that the server reads. Excess terms overflow into the next
-/// attribute.
-const MAX_TERMS: usize = 60_000;
-
 /// Document in the format of the server.
 pub struct StoredDocument<'a> {
     document: &'a IndexDocument,
@@ -59,24 +56,7 @@ impl<'a> StoredDocument<'a> {
         let mut tokens = Tokens::default();
         let words = index_terms(document, analyzers, &mut tokens);
         let length = rounded_length(words);
-        let mut placed: Vec<(usize, String)> =
-            tokens.counts.into_iter().map(|(token, times)| (impact::level(times, length), token)).collect();
-        // Sorted, so that equal documents are stored equally and stems overflow last.
-        placed.sort_unstable_by(|(level, token), (other_level, other)| {
-            level.cmp(other_level).then_with(|| token::order(token).cmp(&token::order(other)))
-        });
-        let mut levels: [String; attribute::TERMS] = Default::default();
-        let mut counts = [0; attribute::TERMS];
-        for (level, token) in placed {
-            let Some(place) = (level..attribute::TERMS).find(|place| counts[*place] < MAX_TERMS) else { break };
-            counts[place] += 1;
-            let terms = &mut levels[place];
-            if !terms.is_empty() {
-                terms.push(' ');
-            }
-            terms.push_str(&token);
-        }
-        Self { document, length, levels }
+        Self { document, length, levels: tokens.by_level(length) }
     }
 }
 
@@ -124,38 +104,6 @@ impl Serialize for EmbeddedDocument<'_> {
         let vectors: Vec<&[i8]> = equal.step_by(step).map(QuantizedVector::codes).collect();
         map.serialize_entry(attribute::VECTORS, &BTreeMap::from([(attribute::EMBEDDER, vectors)]))?;
         map.end()
-    }
-}
-
-/// Frequencies of stems, words, and pairs of adjacent words.
-#[derive(Default)]
-struct Tokens {
-    counts: HashMap<String, u32>,
-    previous: Option<String>,
-}
-
-impl Tokens {
-    fn count(&mut self, token: String, times: u32) {
-        let count = self.counts.entry(token).or_default();
-        *count = count.saturating_add(times);
-    }
-}
-
-impl TermSink for Tokens {
-    fn term(&mut self, stem: &str, times: u32) {
-        self.count(token::stem(stem), times);
-    }
-
-    fn word(&mut self, word: &str) {
-        self.count(token::word(word), 1);
-        if let Some(previous) = self.previous.take() {
-            self.count(token::pair(&previous, word), 1);
-        }
-        self.previous = Some(word.to_owned());
-    }
-
-    fn phrase_break(&mut self) {
-        self.previous = None;
     }
 }
 

@@ -14,6 +14,7 @@ mod query_plan;
 mod response_cache;
 mod rounds;
 mod scope_statistics;
+mod tokens_by_level;
 mod transport;
 mod unknown_values;
 mod upload;
@@ -150,6 +151,11 @@ impl SearchEngine for MeilisearchEngine {
     /// order of the first stage is less certain.
     fn candidate_limit(&self, results: usize) -> usize {
         (2 * results).max(80)
+    }
+
+    /// Returns more than embedded indexes get: the server needs a sixth less time per document if tasks are twice as large.
+    fn batch_bytes(&self) -> usize {
+        28 << 20
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {

@@ -1,4 +1,4 @@
-//! Upload of documents as NDJSON, in bodies of limited size. The server indexes the first ones while the others are prepared.
+//! Upload of documents as NDJSON, in bodies of limited size. One is sent while the next is prepared.
 
 use engine::{EngineError, EngineErrorKind};
 use futures_util::io::Cursor;
@@ -14,8 +14,8 @@ use crate::index;
 use crate::transport::Transport;
 
 /// Approximate size of a request body with documents. The default limit of servers is 100 MB. The server begins to index the first
-/// body at once, so a small one would be a batch of its own, which costs more per document.
-const BODY_BYTES: usize = 24 << 20;
+/// body at once, without those that follow, and a small batch costs it more per document.
+const BODY_BYTES: usize = 72 << 20;
 
 /// Bodies that wait while one is sent.
 const AHEAD: usize = 1;

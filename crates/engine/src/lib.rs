@@ -62,6 +62,11 @@ pub trait SearchEngine: Send + Sync {
         (2 * results).max(40)
     }
 
+    /// Returns about how many bytes of text one call of `apply` should have. Callers keep two such batches in memory.
+    fn batch_bytes(&self) -> usize {
+        16 << 20
+    }
+
     /// Applies the changes in order and returns once they are durable and visible to `first_stage`.
     ///
     /// Idempotent: applying the same changes again leaves the same index. Removing a missing document is not an error.

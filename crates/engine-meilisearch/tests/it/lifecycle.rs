@@ -100,8 +100,8 @@ async fn wrong_key_is_retryable() {
 #[tokio::test]
 async fn large_batch_is_split_into_several_bodies() {
     let Some(server) = Server::with_indexes().await else { return };
-    // About 0.7 MB each as terms, so that they take more than one body of 24 MB.
-    const DOCUMENTS: u64 = 50;
+    // About 0.7 MB each as terms, so that they take more than one body of 75 MB.
+    const DOCUMENTS: u64 = 120;
     // Longer than the part of an attribute that the server reads.
     let long: String = (0..40_000).map(|n| format!("{n} ")).collect();
     let changes = (1..=DOCUMENTS).map(|number| put(number.into(), &long)).collect();

@@ -12,11 +12,9 @@ use super::{FeedError, Feeder, long};
 use crate::turns;
 
 /// Maximum outbox entries per batch. Indexes take one large batch in far less time than many small ones.
-const ENTRIES: usize = 10_000;
+const ENTRIES: usize = 20_000;
 /// Documents read from the docstore at a time.
 const DOCUMENTS_PER_READ: usize = 64;
-/// Maximum text per batch in bytes: about the memory that a batch takes. Two are in memory.
-const BATCH_BYTES: usize = 16 << 20;
 
 /// Batch for an index, with the contents of its documents.
 pub struct ReadBatch {
@@ -76,6 +74,7 @@ impl Feeder {
         let mut batch = Batch::default();
         let mut terms = Terms::new(self.store.clone());
         let mut seen = HashSet::new();
+        let most_bytes = self.engine.batch_bytes();
         'chunks: for chunk in entries.chunks(DOCUMENTS_PER_READ) {
             let doc_ids: Vec<DocId> =
                 chunk.iter().map(|(_, doc_id)| *doc_id).filter(|doc_id| !seen.contains(doc_id)).collect();
@@ -107,7 +106,7 @@ impl Feeder {
                     None => batch.remove(*doc_id),
                 }
                 // Also within a chunk: contents may be long.
-                if batch.bytes >= BATCH_BYTES {
+                if batch.bytes >= most_bytes {
                     break 'chunks;
                 }
             }

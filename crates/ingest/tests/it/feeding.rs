@@ -203,8 +203,8 @@ async fn catching_up_can_be_left_to_another_process() {
 async fn next_batch_is_read_while_one_is_applied() {
     let world = indexed_world(20).await;
     queue_everything(&world).await;
-    // More than the 10,000 entries of a batch.
-    let removed = (0..12_000).map(|number| DocId(Uuid::from_u128(number))).collect();
+    // More than the 20,000 entries of a batch.
+    let removed = (0..22_000).map(|number| DocId(Uuid::from_u128(number))).collect();
     world.store.enqueue_documents(IndexName::Workspace, removed, world.clock.now()).await.unwrap();
     let batches = world.engine.batches.load(Ordering::SeqCst);
     let (applying, generations) = (Gate::closed(), Gate::closed());
@@ -217,7 +217,7 @@ async fn next_batch_is_read_while_one_is_applied() {
     // Each batch asks when it is read and when it is applied; the first also when it clears the index.
     generations.wait_for(4).await;
     applying.open.add_permits(1_000);
-    assert_eq!(draining.await.unwrap().unwrap(), 1 + 20 + 12_000);
+    assert_eq!(draining.await.unwrap().unwrap(), 1 + 20 + 22_000);
     assert!(world.engine.batches.load(Ordering::SeqCst) > batches + 1);
     assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
     assert_eq!(world.found("walrus").await.len(), 20);
