@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::time::Duration;
 
 use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
 use async_compression::zstd::DParameter;
@@ -90,11 +91,13 @@ pub(crate) fn declared_length(response: &Response) -> Option<u64> {
     response.content_length().filter(|_| is_plain)
 }
 
-/// Reads a short body to its end so that the connection can be reused. For a long body the connection is dropped.
+/// Reads a short body to its end so that the connection can be reused. For a long body, or one that does not arrive within a second,
+/// the connection is dropped: the host has answered, and its body is of no use.
 pub(crate) async fn drain(response: Response) {
     const MAX_DRAINED: u64 = 16 * 1024;
+    const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
     if response.content_length().is_some_and(|length| length <= MAX_DRAINED) {
-        let _ = response.bytes().await;
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, response.bytes()).await;
     }
 }
 

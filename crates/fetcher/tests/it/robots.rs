@@ -8,7 +8,7 @@ use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver, RobotsFailure, Time
 use model::OrganizationId;
 use tokio::sync::Notify;
 
-use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response};
+use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response, without_body};
 use crate::support::{ORGANIZATION, OTHER, Unresponsive, fetch, fetch_for, fetcher, options};
 
 fn robots_options() -> FetcherOptions {
@@ -62,6 +62,14 @@ async fn a_missing_file_allows_everything() {
         let site = site(bytes(response(status, &[], "User-agent: *\nDisallow: /"))).await;
         assert!(fetch(&fetcher(robots_options()), site.url("/a")).await.is_ok(), "{status}");
     }
+}
+
+#[tokio::test]
+async fn a_missing_file_whose_body_does_not_arrive_allows_everything() {
+    let site = site(without_body("404 Not Found", "Content-Type: text/html")).await;
+    let mut options = robots_options();
+    options.time_limits.total = Duration::from_secs(4);
+    assert_eq!(fetch(&fetcher(options), site.url("/a")).await.map(|page| page.status), Ok(200));
 }
 
 #[tokio::test]
