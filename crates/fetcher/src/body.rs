@@ -1,10 +1,12 @@
 //! Response bodies: streaming decompression with a size limit.
 
+mod gzip;
+
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, ZlibDecoder, ZstdDecoder};
 use async_compression::zstd::DParameter;
 use bytes::{Bytes, BytesMut};
 use futures_util::TryStreamExt;
@@ -138,11 +140,7 @@ async fn decode(coding: Coding, mut stream: Stream) -> Result<Stream, FetchError
         return Ok(stream);
     };
     Ok(match coding {
-        Coding::Gzip => {
-            let mut decoder = GzipDecoder::new(stream);
-            decoder.multiple_members(true);
-            Box::pin(BufReader::new(decoder))
-        }
+        Coding::Gzip => gzip::decode(stream),
         // "deflate" means zlib, but some servers send the raw stream. Only zlib's first byte has method 8 in its low
         // half.
         Coding::Deflate if first & 0x0f == 8 => Box::pin(BufReader::new(ZlibDecoder::new(stream))),
