@@ -149,6 +149,17 @@ async fn only_the_first_500_kib_of_a_file_are_parsed() {
 }
 
 #[tokio::test]
+async fn a_line_that_the_limit_cuts_is_no_rule() {
+    let begin = "User-agent: *\nDisallow: /early\n#";
+    let cut = "\nDisallow: /";
+    let filler = "#".repeat(500 * 1024 - begin.len() - cut.len());
+    let site = site(rules(&format!("{begin}{filler}{cut}private\n"))).await;
+    let fetcher = fetcher(robots_options());
+    assert!(fetch(&fetcher, site.url("/open")).await.is_ok());
+    assert_eq!(fetch(&fetcher, site.url("/early")).await.err(), Some(FetchError::Robots));
+}
+
+#[tokio::test]
 async fn concurrent_fetches_request_the_file_once() {
     let slow = [vec![Piece::Pause(Duration::from_millis(200))], rules("User-agent: *\nDisallow: /no")].concat();
     let site = site(slow).await;
