@@ -37,6 +37,11 @@ pub struct Feed {
 }
 
 impl Feed {
+    /// Returns true if no link of the file was left out.
+    pub fn is_complete(&self) -> bool {
+        !self.is_cut && self.dropped == 0
+    }
+
     fn push(&mut self, target: &str, modified_at: Option<Timestamp>, is_sitemap: bool) {
         let target = target.trim();
         if target.is_empty() {
