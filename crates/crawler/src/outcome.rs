@@ -165,6 +165,9 @@ pub fn trouble_with(
             let is_busy =
                 matches!(error, FetchError::Status { status: 429 | 503, .. } | FetchError::RobotsUnreachable { .. });
             let calls_for_back_off = error.is_temporary();
+            if !calls_for_back_off && is_answer(error) {
+                pace.failures = 0;
+            }
             let pause = if calls_for_back_off { pace.failed(error.retry_after()) } else { pace.delay() };
             let limit = if is_busy { MAX_BUSY_ATTEMPTS } else { MAX_ATTEMPTS };
             url.attempts = url.attempts.saturating_add(1);
@@ -177,6 +180,18 @@ pub fn trouble_with(
             (PageChange::Keep, None, pause, reason::is_unreachable(error))
         }
     }
+}
+
+/// Returns true if the host has answered, whatever is wrong with the page.
+fn is_answer(error: &FetchError) -> bool {
+    matches!(
+        error,
+        FetchError::Status { .. }
+            | FetchError::ContentType { .. }
+            | FetchError::TooLarge { .. }
+            | FetchError::TooManyRedirects { .. }
+            | FetchError::RedirectLoop
+    )
 }
 
 /// Returns the time to wait after this many attempts.
@@ -192,4 +207,82 @@ fn give_up(url: &mut CrawlUrl, was_listed: bool, name: &str, every: Option<Durat
         (url.state, url.reason) = (CrawlUrlState::Failed, Some(name.to_owned()));
     }
     schedule(url, every, false, now);
+}
+
+#[cfg(test)]
+mod tests {
+    use fetcher::TimeoutStage;
+    use model::CrawlId;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::pace::PaceLimits;
+
+    fn page() -> CrawlUrl {
+        CrawlUrl {
+            crawl_id: CrawlId(Uuid::from_u128(1)),
+            url_id: DocId(Uuid::from_u128(2)),
+            url: "https://h.test/a".to_owned(),
+            host: "h.test".to_owned(),
+            kind: CrawlUrlKind::Page,
+            depth: 1,
+            priority: 11,
+            chain: 0,
+            path_key: None,
+            state: CrawlUrlState::New,
+            reason: None,
+            target_id: None,
+            queued: true,
+            next_fetch_at: None,
+            attempts: 0,
+            missing: 0,
+            fetched_at: None,
+            changed_at: None,
+            visits: 0,
+            changes: 0,
+            interval_seconds: None,
+            fetched_from: None,
+            etag: None,
+            last_modified: None,
+            content_digest: None,
+        }
+    }
+
+    /// Returns the failures in a row after visits with these outcomes.
+    fn failures_after(errors: Vec<FetchError>) -> i32 {
+        let limits = PaceLimits {
+            min_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(30),
+            max_crawl_delay: Duration::from_secs(60),
+            max_back_off: Duration::from_secs(300),
+        };
+        let mut pace = Pace { limits, response: Duration::ZERO, crawl_delay: None, failures: 0, is_public: true };
+        for error in errors {
+            let mut url = page();
+            trouble_with(&mut url, &page(), &Trouble::from(error), None, &mut pace, Timestamp::from_millis(0));
+        }
+        pace.failures
+    }
+
+    #[test]
+    fn answer_ends_a_row_of_failures() {
+        let timeout = || FetchError::Timeout { stage: TimeoutStage::Total };
+        let status = |status: u16| FetchError::Status { status, retry_after: None };
+        for (between, expected) in [
+            (status(403), 1),
+            (status(404), 1),
+            (FetchError::ContentType { content_type: "image/png".to_owned() }, 1),
+            (FetchError::TooLarge { limit: 1 }, 1),
+            (FetchError::TooManyRedirects { limit: 1 }, 1),
+            (FetchError::RedirectLoop, 1),
+            // Not sent.
+            (FetchError::RefusedAddress, 3),
+            // Calls for back-off itself.
+            (status(503), 4),
+            (FetchError::Interrupted, 4),
+        ] {
+            let failures = failures_after(vec![timeout(), timeout(), between.clone(), timeout()]);
+            assert_eq!(failures, expected, "{between}");
+        }
+    }
 }

@@ -65,9 +65,9 @@ impl Signs {
 async fn signals(page: &FetchedPage, token: &str) -> PageSignals {
     let (bytes, charset, token) = (page.body.clone(), page.charset.clone(), token.to_owned());
     let reading = tokio::task::spawn_blocking(move || {
-        let encoding = charset.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
-        let (text, _, _) = encoding.unwrap_or(encoding_rs::UTF_8).decode(&bytes[..bytes.len().min(MAX_HTML)]);
-        html::read(&text, &token)
+        // Binary data has no signals.
+        let text = extract::decode_html(&bytes[..bytes.len().min(MAX_HTML)], charset.as_deref());
+        html::read(&text.unwrap_or_default(), &token)
     });
     reading.await.unwrap_or_default()
 }

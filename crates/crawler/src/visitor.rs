@@ -151,6 +151,8 @@ impl Visitor {
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
                 let Some(mut feed) = read else { return Err(Trouble::Useless("not_a_sitemap")) };
                 feed.is_cut |= is_truncated;
+                // What was left out is read again, since the limits may be raised.
+                let validators = validators.filter(|_| feed.is_complete());
                 add_feed(feed, base.as_ref(), &url.url, outlinks).await;
                 Ok(Reading { validators, change: PageChange::Keep, ..Reading::of(CrawlUrlState::Listed, None) })
             }

@@ -26,4 +26,5 @@ mod tidy;
 pub use error::{ExtractError, ExtractErrorKind};
 pub use extracted::{DateSource, ExtractRequest, Extracted};
 pub use file_types::FileKind;
+pub use html::decode as decode_html;
 pub use read::extract;

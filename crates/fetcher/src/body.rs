@@ -1,9 +1,12 @@
 //! Response bodies: streaming decompression with a size limit.
 
+mod gzip;
+
 use std::io;
 use std::pin::Pin;
+use std::time::Duration;
 
-use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, ZlibDecoder, ZstdDecoder};
 use async_compression::zstd::DParameter;
 use bytes::{Bytes, BytesMut};
 use futures_util::TryStreamExt;
@@ -90,11 +93,13 @@ pub(crate) fn declared_length(response: &Response) -> Option<u64> {
     response.content_length().filter(|_| is_plain)
 }
 
-/// Reads a short body to its end so that the connection can be reused. For a long body the connection is dropped.
+/// Reads a short body to its end so that the connection can be reused. For a long body, or one that does not arrive within a second,
+/// the connection is dropped: the host has answered, and its body is of no use.
 pub(crate) async fn drain(response: Response) {
     const MAX_DRAINED: u64 = 16 * 1024;
+    const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
     if response.content_length().is_some_and(|length| length <= MAX_DRAINED) {
-        let _ = response.bytes().await;
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, response.bytes()).await;
     }
 }
 
@@ -135,11 +140,7 @@ async fn decode(coding: Coding, mut stream: Stream) -> Result<Stream, FetchError
         return Ok(stream);
     };
     Ok(match coding {
-        Coding::Gzip => {
-            let mut decoder = GzipDecoder::new(stream);
-            decoder.multiple_members(true);
-            Box::pin(BufReader::new(decoder))
-        }
+        Coding::Gzip => gzip::decode(stream),
         // "deflate" means zlib, but some servers send the raw stream. Only zlib's first byte has method 8 in its low
         // half.
         Coding::Deflate if first & 0x0f == 8 => Box::pin(BufReader::new(ZlibDecoder::new(stream))),

@@ -32,6 +32,14 @@ pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
             use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
             matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
         }) || cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message)
+            || cause.downcast_ref::<h2::Error>().is_some_and(is_ended_by_peer)
     });
     if is_lost { FetchError::Interrupted } else { FetchError::Protocol { reason: "is not valid HTTP" } }
+}
+
+/// Returns true if the peer reset the stream (RST_STREAM), closed the connection (GOAWAY), or the connection is dead. Other errors of
+/// HTTP/2 are violations of the protocol that were found here.
+fn is_ended_by_peer(error: &h2::Error) -> bool {
+    // Has no source, so its I/O error is not among the causes.
+    error.is_io() || error.is_remote()
 }

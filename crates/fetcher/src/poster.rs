@@ -12,9 +12,6 @@ use crate::options::FetcherOptions;
 use crate::resolver::{Resolver, SystemResolver};
 use crate::targets::{Target, TargetPolicy};
 
-/// Time in which the body of a response must arrive for its connection to be used again.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// Client for POST requests to untrusted addresses, with the fetcher's connection policy. Redirects are not followed.
 ///
 /// Of the options, those of the connection apply; robots.txt, politeness and limits on pages do not.
@@ -86,8 +83,7 @@ impl Poster {
         let response = sent.unwrap_or_else(timed_out)?;
         let retry_after = requested_delay(response.headers());
         let reply = PostReply { status: response.status().as_u16(), retry_after };
-        // The host has answered. A body that does not arrive costs no more than the connection.
-        let _ = tokio::time::timeout(DRAIN_TIMEOUT, body::drain(response)).await;
+        body::drain(response).await;
         Ok(reply)
     }
 }

@@ -74,6 +74,7 @@ const CONFINED: &[Confined] = &[
     with_bins("http", HTTP),
     with_bins("http-body*", HTTP),
     with_bins("hyper*", HTTP),
+    confined("h2", &["fetcher"]),
     confined("tokio-tungstenite", &["renderer-chromium"]),
     with_bins("anyhow", &["xtask"]),
     with_bins("clap", &["xtask"]),

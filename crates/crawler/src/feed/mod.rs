@@ -1,5 +1,6 @@
 //! Sitemaps (sitemaps.org) and feeds (RSS, Atom) as lists of links.
 
+mod alternates;
 mod dates;
 mod text;
 mod xml;
@@ -36,6 +37,11 @@ pub struct Feed {
 }
 
 impl Feed {
+    /// Returns true if no link of the file was left out.
+    pub fn is_complete(&self) -> bool {
+        !self.is_cut && self.dropped == 0
+    }
+
     fn push(&mut self, target: &str, modified_at: Option<Timestamp>, is_sitemap: bool) {
         let target = target.trim();
         if target.is_empty() {
@@ -65,12 +71,20 @@ pub fn read(bytes: &[u8]) -> Option<Feed> {
 /// Returns true if the document is a sitemap or feed in XML.
 pub fn is_xml_feed(bytes: &[u8]) -> bool {
     const HEAD: usize = 4_096;
-    xml::root(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)])).is_some()
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let head = without_mark(&head);
+    // Other texts may mention a root element.
+    head.starts_with('<') && xml::root(head).is_some()
+}
+
+/// Returns the text without a byte order mark and white space at its begin.
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim_start()
 }
 
 fn read_plain(bytes: &[u8], is_cut: bool) -> Option<Feed> {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let text = without_mark(&text);
     let mut feed = if text.starts_with('<') { xml::read(text)? } else { text::read(text)? };
     feed.is_cut |= is_cut;
     Some(feed)
@@ -119,6 +133,21 @@ mod tests {
         assert_eq!(read(b"a text\nhttps://h/a"), None);
         assert_eq!(read(b""), None);
         assert_eq!(read(b"<html><a href=x></html>"), None);
+    }
+
+    #[test]
+    fn text_that_mentions_a_feed_is_none() {
+        for feed in ["<urlset>", "\u{feff}\r\n<?xml version='1.0'?>\n<!-- x -->\n<rss version='2.0'>", " <feed/>"] {
+            assert!(is_xml_feed(feed.as_bytes()), "{feed}");
+        }
+        for page in [
+            "# Sitemaps\n\nA sitemap begins with `<urlset>`.",
+            "<!-- draft -->\n# Sitemaps\n\nA sitemap begins with `<urlset>`.",
+            "<p>A feed begins with <rss>",
+            "",
+        ] {
+            assert!(!is_xml_feed(page.as_bytes()), "{page}");
+        }
     }
 
     #[test]

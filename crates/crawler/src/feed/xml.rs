@@ -4,7 +4,8 @@ use quick_xml::Reader;
 use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Feed, dates};
+use super::alternates::Alternates;
+use super::{Feed, dates, without_mark};
 
 /// Longer texts are neither URLs nor dates.
 const MAX_TEXT: usize = 8_192;
@@ -54,12 +55,13 @@ impl Format {
     }
 }
 
-/// Returns the format of a file by its root element.
+/// Returns the format of a file by its root element, before which there is no text.
 pub(super) fn root(text: &str) -> Option<Format> {
     let mut reader = Reader::from_str(text);
     loop {
         match reader.read_event() {
             Ok(Event::Start(element) | Event::Empty(element)) => return Format::of(&local_name(&element)),
+            Ok(Event::Text(text)) if !without_mark(&text).is_empty() => return None,
             Ok(Event::Eof) | Err(_) => return None,
             Ok(_) => {}
         }
@@ -70,6 +72,7 @@ pub(super) fn root(text: &str) -> Option<Format> {
 pub(super) fn read(text: &str) -> Option<Feed> {
     let format = root(text)?;
     let mut feed = Feed::default();
+    let mut alternates = Alternates::default();
     let mut entry = Entry::default();
     let mut path: Vec<String> = Vec::new();
     let mut reader = Reader::from_str(text);
@@ -107,7 +110,7 @@ pub(super) fn read(text: &str) -> Option<Feed> {
                 } else if Format::is_date(&name) && format.is_entry(parent) {
                     entry.date = dates::parse(&entry.text).or(entry.date);
                 } else if format.is_entry(&name) {
-                    std::mem::take(&mut entry).close(format, &mut feed);
+                    std::mem::take(&mut entry).close(format, &mut feed, &mut alternates);
                 }
                 entry.text.clear();
             }
@@ -119,6 +122,7 @@ pub(super) fn read(text: &str) -> Option<Feed> {
             Ok(_) => {}
         }
     }
+    alternates.add_to(&mut feed);
     Some(feed)
 }
 
@@ -158,15 +162,15 @@ impl Entry {
         }
     }
 
-    fn close(self, format: Format, feed: &mut Feed) {
+    fn close(self, format: Format, feed: &mut Feed, alternates: &mut Alternates) {
         let is_sitemap = format == Format::Index;
         // Dates of feed entries are those of publication, not of the last change.
         let modified_at = self.date.filter(|_| format != Format::Rss);
         if let Some(target) = self.target {
             feed.push(&target, modified_at, is_sitemap);
         }
-        for target in self.others {
-            feed.push(&target, None, false);
+        for target in &self.others {
+            alternates.add(target);
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct PageSignals {
     pub title: Option<String>,
     pub directives: Directives,
     pub canonical: Option<String>,
-    /// Target of `<meta http-equiv=refresh>`.
+    /// Target of `<meta http-equiv=refresh>` outside of `noscript`.
     pub refresh: Option<String>,
     /// Versions in other languages.
     pub translations: Vec<String>,
@@ -102,7 +102,9 @@ impl PageSignals {
         if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(token) {
             self.directives.add(&content);
         }
-        if tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh")) && self.refresh.is_none() {
+        // In `noscript` it is for browsers without scripts: others show the page.
+        let is_refresh = tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
+        if is_refresh && !tag.in_noscript && self.refresh.is_none() {
             self.refresh = refresh_target(&content).filter(|target| is_address(target));
         }
     }
@@ -202,6 +204,30 @@ mod tests {
             let page = format!("<meta http-equiv=refresh content=\"{content}\">");
             assert_eq!(read(&page, "bot").refresh.as_deref(), target, "{content}");
         }
+    }
+
+    #[test]
+    fn refresh_for_browsers_without_scripts_is_no_redirect() {
+        let refresh = "<meta http-equiv=refresh content='0; url=/a'>";
+        for (page, target) in [
+            (format!("<noscript>{refresh}</noscript><p>text"), None),
+            (format!("<NOSCRIPT class=x><p><noscript>{refresh}</NoScript ><p>text"), None),
+            (format!("<noscript><meta http-equiv=refresh content='0; url=/b'></noscript>{refresh}"), Some("/a")),
+            // Elements that are never closed, and what is none.
+            (format!("<noscript><p>text{refresh}"), Some("/a")),
+            (format!("<noscript></noscript><noscript><noscript>{refresh}"), Some("/a")),
+            (format!("<script>'<noscript>'</script>{refresh}</noscript>"), Some("/a")),
+            (format!("<!-- <noscript> -->{refresh}</noscript>"), Some("/a")),
+            (format!("<noscripted>{refresh}</noscripted>"), Some("/a")),
+        ] {
+            assert_eq!(read(&page, "bot").refresh.as_deref(), target, "{page}");
+        }
+    }
+
+    #[test]
+    fn links_and_directives_for_browsers_without_scripts_count() {
+        let signals = read("<noscript><a href=/a>a</a><meta name=robots content=noindex></noscript>", "bot");
+        assert_eq!((targets(&signals), signals.directives.noindex), (vec!["/a"], true));
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct Tag<'a> {
     attributes: Vec<(String, &'a str)>,
     /// Content of an element that holds text only.
     pub text: &'a str,
+    /// True inside of `noscript`, which is for browsers without scripts.
+    pub in_noscript: bool,
 }
 
 impl Tag<'_> {
@@ -26,19 +28,24 @@ impl Tag<'_> {
 /// Calls `visit` with each start tag, until it returns false. `kept` names the attributes that it needs.
 pub fn scan<'a>(source: &'a str, kept: &[&str], mut visit: impl FnMut(&Tag<'a>) -> bool) {
     let bytes = source.as_bytes();
+    let mut noscript = Noscript::default();
     let mut at = 0;
     while let Some(found) = find(source, at, "<") {
         at = found + 1;
         match bytes.get(at) {
             Some(b'!') if source[at..].starts_with("!--") => {
-                let Some(end) = find(source, at + 3, "-->") else { return };
-                at = end + 3;
+                let Some(end) = end_of_comment(source, at + 3) else { return };
+                at = end;
             }
             Some(first) if first.is_ascii_alphabetic() => {
                 let Some((mut tag, end)) = tag(source, at, kept) else { return };
                 at = end;
+                tag.in_noscript = found < noscript.end;
+                if tag.name == "noscript" {
+                    noscript.open(source, at);
+                }
                 if RAW_TEXT.contains(&tag.name.as_str()) {
-                    let end = end_of_text(source, at, &tag.name);
+                    let end = end_tag(source, at, &tag.name).unwrap_or(source.len());
                     tag.text = &source[at..end];
                     at = end;
                 }
@@ -55,8 +62,47 @@ fn find(source: &str, from: usize, text: &str) -> Option<usize> {
     source.get(from..)?.find(text).map(|at| from + at)
 }
 
-/// Returns the start of the end tag, or the end of the page.
-fn end_of_text(source: &str, from: usize, name: &str) -> usize {
+/// Range of the last `noscript` element.
+#[derive(Default)]
+struct Noscript {
+    end: usize,
+    /// True if no end tag follows. An element that is never closed has no content, as in the text of the page.
+    is_unclosed: bool,
+}
+
+impl Noscript {
+    /// Opens an element whose content begins at `at`, unless that is inside of one.
+    fn open(&mut self, source: &str, at: usize) {
+        if at <= self.end || self.is_unclosed {
+            return;
+        }
+        match end_tag(source, at, "noscript") {
+            Some(end) => self.end = end,
+            None => self.is_unclosed = true,
+        }
+    }
+}
+
+/// Returns the offset behind the comment whose content begins at `from` (HTML, 13.2.5.43), or `None` if it does not end.
+fn end_of_comment(source: &str, from: usize) -> Option<usize> {
+    let content = source.get(from..)?;
+    if let Some(empty) = [">", "->"].iter().find(|end| content.starts_with(**end)) {
+        return Some(from + empty.len());
+    }
+    let mut at = from;
+    loop {
+        let dashes = find(source, at, "--")?;
+        let behind = source.get(dashes + 2..)?;
+        if let Some(end) = [">", "!>"].iter().find(|end| behind.starts_with(**end)) {
+            return Some(dashes + 2 + end.len());
+        }
+        // The second dash may be the first one of the end.
+        at = dashes + 1;
+    }
+}
+
+/// Returns the start of the end tag.
+fn end_tag(source: &str, from: usize, name: &str) -> Option<usize> {
     let bytes = source.as_bytes();
     let mut at = from;
     while let Some(found) = find(source, at, "</") {
@@ -64,11 +110,11 @@ fn end_of_text(source: &str, from: usize, name: &str) -> usize {
         let is_name = bytes.get(found + 2..end).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()));
         let is_whole = bytes.get(end).is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'));
         if is_name && is_whole {
-            return found;
+            return Some(found);
         }
         at = found + 2;
     }
-    source.len()
+    None
 }
 
 /// Reads the tag whose name begins at `at`. Returns the offset behind it, or `None` if the page ends within it.
@@ -76,7 +122,7 @@ fn tag<'a>(source: &'a str, at: usize, kept: &[&str]) -> Option<(Tag<'a>, usize)
     let bytes = source.as_bytes();
     let ends_name = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
     let name_end = at + bytes[at..].iter().position(|byte| ends_name(*byte))?;
-    let mut tag = Tag { name: lowercase(source, at, name_end), attributes: Vec::new(), text: "" };
+    let mut tag = Tag { name: lowercase(source, at, name_end), attributes: Vec::new(), text: "", in_noscript: false };
     let mut at = name_end;
     loop {
         at += bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'/')?;
@@ -166,8 +212,34 @@ mod tests {
     }
 
     #[test]
+    fn comments_end_as_in_browsers() {
+        for comment in
+            ["<!-->", "<!--->", "<!---->", "<!----!>", "<!-- x -->", "<!-- x --!>", "<!-- x --->", "<!--> -->"]
+        {
+            assert_eq!(tags(&format!("{comment}<a>")).len(), 1, "{comment}");
+        }
+        for begin in ["<!--!>", "<!-- > ", "<!-- -> ", "<!-- -- > ", "<!-- --! > ", "<!-- - ->", "<!---!>"] {
+            assert!(tags(&format!("{begin}<a>")).is_empty(), "{begin}");
+            assert_eq!(tags(&format!("{begin}<a>--><b>")).len(), 1, "{begin}");
+        }
+    }
+
+    #[test]
     fn hostile_pages_take_linear_time() {
-        for unit in ["<a", "<a href='", "<!--", "<script>", "</", "<a b=c ", "&", "<a href=\"&#"] {
+        for unit in [
+            "<a",
+            "<a href='",
+            "<!--",
+            "<!-->",
+            "<!-- --!",
+            "<script>",
+            "<noscript>",
+            "<noscript></noscript>",
+            "</",
+            "<a b=c ",
+            "&",
+            "<a href=\"&#",
+        ] {
             let source = unit.repeat(300_000);
             let started = std::time::Instant::now();
             tags(&source);

@@ -62,6 +62,28 @@ async fn directives_of_pages_are_honoured() {
     }
 }
 
+/// Russian for "page", in windows-1251 and as a URL spells it.
+const PAGE: (&[u8], &str) = (b"\xf1\xf2\xf0\xe0\xed\xe8\xf6\xe0", "%D1%81%D1%82%D1%80%D0%B0%D0%BD%D0%B8%D1%86%D0%B0");
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_are_read_in_the_encoding_that_the_page_declares() {
+    let world = World::new().await;
+    let (word, spelled) = PAGE;
+    let site = CrawlSite::start("127.0.0.2", move |path| match path.strip_prefix('/') {
+        Some("") => {
+            let page = with_head(1, "<meta charset=windows-1251>", &["/WORD"]);
+            let html = String::from_utf8(page.body).unwrap();
+            let (before, after) = html.split_once("WORD").unwrap();
+            Page::of("text/html", [before.as_bytes(), word, after.as_bytes()].concat())
+        }
+        Some(path) if path == spelled => generated(2, &[]),
+        _ => Page::status(404),
+    });
+    world.run("site", Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) }).await;
+    assert_eq!(site.paths(), ["/robots.txt".to_owned(), "/".to_owned(), format!("/{spelled}")]);
+    assert_eq!(world.listed().await.len(), 2, "{:?}", world.outcomes("site").await);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn canonical_pages_that_lead_nowhere_lose_nothing() {
     let world = World::new().await;

@@ -5,7 +5,7 @@ use std::io::Write;
 use crawler::{Plan, Sitemaps};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use test_support::crawl_site::{CrawlSite, generated};
+use test_support::crawl_site::{CrawlSite, Request, generated};
 use test_support::site::Page;
 
 use crate::world::{World, plan};
@@ -94,6 +94,33 @@ async fn raised_limit_of_urls_finds_the_rest_of_a_sitemap() {
         world.finish("site").await;
         instance.stop().await;
         assert_eq!(world.listed().await.len(), pages, "{:?}", world.outcomes("site").await);
+        world.clock.advance(std::time::Duration::from_secs(10));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn raised_limit_of_bytes_finds_the_rest_of_a_sitemap() {
+    let world = World::new().await;
+    let filler = "x".repeat(8_192);
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/" => generated(1, &[]),
+        "/sitemap.xml" => {
+            let rest = format!("<!--{filler}--><url><loc>/b</loc></url>");
+            xml(&format!("<urlset><url><loc>/a</loc></url>{rest}</urlset>")).with("ETag", "\"map\"")
+        }
+        "/a" => generated(2, &[]),
+        "/b" => generated(3, &[]),
+        _ => Page::status(404),
+    });
+    let request = |log: Vec<Request>| log.into_iter().find(|request| request.path == "/sitemap.xml");
+    for (max_bytes, pages, is_conditional) in [(4_096, 2, false), (65_536, 3, false), (65_536, 3, true)] {
+        world.start("site", plan(&[site.url("/")])).await;
+        let instance = world.instance_with(|options| options.max_bytes = max_bytes);
+        world.finish("site").await;
+        instance.stop().await;
+        assert_eq!(world.listed().await.len(), pages, "{:?}", world.outcomes("site").await);
+        let request = request(site.take_log()).map(|request| request.is_conditional());
+        assert_eq!(request, Some(is_conditional), "{max_bytes}");
         world.clock.advance(std::time::Duration::from_secs(10));
     }
 }

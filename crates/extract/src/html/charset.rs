@@ -9,7 +9,7 @@ const HEAD: usize = 4096;
 
 /// Decodes a page; `header` is the charset of its `Content-Type`, which precedes declarations in the page (HTML,
 /// 13.2.3.1). Returns `None` for binary data.
-pub(super) fn decode(bytes: &[u8], header: Option<&str>) -> Option<String> {
+pub fn decode(bytes: &[u8], header: Option<&str>) -> Option<String> {
     let mut declared = charset::from_label(header);
     declared.extend(declared_in_page(bytes));
     charset::decode(bytes, &declared)

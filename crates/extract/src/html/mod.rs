@@ -42,6 +42,8 @@ mod table;
 mod teasers;
 mod title;
 
+pub use charset::decode;
+
 use dom_query::Document;
 use url::Url;
 

@@ -187,7 +187,8 @@ impl RobotsCache {
             }
             return Ok(if status.is_success() {
                 let body = body::read(response, MAX_BYTES).await?;
-                let mut rules = Rules::parse(&body.bytes, &self.token);
+                let text: &[u8] = if body.is_truncated { whole_lines(&body.bytes) } else { &body.bytes };
+                let mut rules = Rules::parse(text, &self.token);
                 rules.is_truncated = body.is_truncated;
                 Verdict::Rules(rules)
             } else if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS {
@@ -199,6 +200,12 @@ impl RobotsCache {
             });
         }
     }
+}
+
+/// Returns the text up to its last line end. The beginning of a rule is another rule: `Disallow: /` of `Disallow: /private`.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
+    &text[..end]
 }
 
 fn unreachable(cause: RobotsFailure, until: Instant) -> FetchError {

@@ -1,4 +1,5 @@
 use std::io::Write;
+use std::time::Duration;
 
 use fetcher::FetchError;
 use flate2::Compression;
@@ -70,6 +71,30 @@ async fn every_coding_is_decoded() {
         let page = fetch_once(site.url("/")).await.unwrap();
         assert!(page.body == content, "{coding}");
     }
+}
+
+#[tokio::test]
+async fn bytes_after_the_end_of_a_gzip_body_are_ignored() {
+    let (first, second) = (gzip(b"<p>words of "), gzip(b"a page</p>"));
+    for trailing in [&b"\n"[..], b"\r\n", &[0; 600], b"\x1f", b"\x1f\n", b"<!-- cached -->"] {
+        for content in [[first.as_slice(), &second].concat(), gzip(b"<p>words of a page</p>")] {
+            let site = site_with_coding("gzip", &[content.as_slice(), trailing].concat()).await;
+            let page = fetch_once(site.url("/")).await.map(|page| page.body);
+            assert_eq!(page, Ok("<p>words of a page</p>".into()), "{trailing:?}");
+        }
+    }
+    let damaged = site_with_coding("gzip", &[first.as_slice(), &second[..12]].concat()).await;
+    assert_eq!(fetch_once(damaged.url("/")).await.err(), Some(UNDECODABLE));
+}
+
+#[tokio::test]
+async fn a_gzip_body_may_arrive_byte_by_byte() {
+    let body = [gzip(b"<p>words of "), gzip(b""), gzip(b"a page</p>"), b"\n".to_vec()].concat();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n".to_vec();
+    let parts = body.into_iter().flat_map(|byte| [Piece::Pause(Duration::from_millis(1)), Piece::Bytes(vec![byte])]);
+    let pieces: Vec<Piece> = std::iter::once(Piece::Bytes(head)).chain(parts).collect();
+    let site = Site::start(move |_, _| pieces.clone()).await;
+    assert_eq!(fetch_once(site.url("/")).await.unwrap().body, "<p>words of a page</p>");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use fetcher::FetchError;
 
-use crate::site::{Site, bytes, page, redirect_to, response};
+use crate::site::{Site, bytes, page, redirect_to, response, without_body};
 use crate::support::{fetch, fetch_once, fetcher, options};
 
 #[tokio::test]
@@ -60,6 +60,18 @@ async fn credentials_in_a_location_are_not_sent() {
     assert_eq!(page.final_url.as_str(), other.url_for("b.test", "/"));
     assert!(!other.heads()[0].to_ascii_lowercase().contains("authorization"));
     assert!(!other.heads()[0].to_ascii_lowercase().contains("referer"));
+}
+
+#[tokio::test]
+async fn a_redirect_whose_body_does_not_arrive_is_followed() {
+    let site = Site::start(|path, _| match path {
+        "/there" => bytes(page("x")),
+        _ => without_body("302 Found", "Location: /there"),
+    })
+    .await;
+    let mut options = options();
+    options.time_limits.total = std::time::Duration::from_secs(4);
+    assert_eq!(fetch(&fetcher(options), site.url("/")).await.unwrap().body, "x");
 }
 
 #[tokio::test]

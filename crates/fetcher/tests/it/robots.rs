@@ -8,7 +8,7 @@ use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver, RobotsFailure, Time
 use model::OrganizationId;
 use tokio::sync::Notify;
 
-use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response};
+use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response, without_body};
 use crate::support::{ORGANIZATION, OTHER, Unresponsive, fetch, fetch_for, fetcher, options};
 
 fn robots_options() -> FetcherOptions {
@@ -62,6 +62,14 @@ async fn a_missing_file_allows_everything() {
         let site = site(bytes(response(status, &[], "User-agent: *\nDisallow: /"))).await;
         assert!(fetch(&fetcher(robots_options()), site.url("/a")).await.is_ok(), "{status}");
     }
+}
+
+#[tokio::test]
+async fn a_missing_file_whose_body_does_not_arrive_allows_everything() {
+    let site = site(without_body("404 Not Found", "Content-Type: text/html")).await;
+    let mut options = robots_options();
+    options.time_limits.total = Duration::from_secs(4);
+    assert_eq!(fetch(&fetcher(options), site.url("/a")).await.map(|page| page.status), Ok(200));
 }
 
 #[tokio::test]
@@ -138,6 +146,17 @@ async fn only_the_first_500_kib_of_a_file_are_parsed() {
     let fetcher = fetcher(robots_options());
     assert_eq!(fetch(&fetcher, site.url("/early")).await.err(), Some(FetchError::Robots));
     assert!(fetch(&fetcher, site.url("/late")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_line_that_the_limit_cuts_is_no_rule() {
+    let begin = "User-agent: *\nDisallow: /early\n#";
+    let cut = "\nDisallow: /";
+    let filler = "#".repeat(500 * 1024 - begin.len() - cut.len());
+    let site = site(rules(&format!("{begin}{filler}{cut}private\n"))).await;
+    let fetcher = fetcher(robots_options());
+    assert!(fetch(&fetcher, site.url("/open")).await.is_ok());
+    assert_eq!(fetch(&fetcher, site.url("/early")).await.err(), Some(FetchError::Robots));
 }
 
 #[tokio::test]

@@ -1,12 +1,16 @@
 //! TLS, and HTTP/2 on top of it.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use fetcher::{FetchError, FetcherOptions};
-use http_body_util::Full;
+use futures_util::stream;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -58,9 +62,12 @@ async fn secure_site(name: &str, protocols: &[&[u8]]) -> SecureSite {
     SecureSite { address, authority: authority.pem().into_bytes() }
 }
 
-async fn respond_with_version<B>(request: Request<B>) -> Result<Response<Full<Bytes>>, Infallible> {
+type Body = BoxBody<Bytes, io::Error>;
+
+async fn respond_with_version<B>(request: Request<B>) -> Result<Response<Body>, Infallible> {
     let version = if request.version() == Version::HTTP_2 { "two" } else { "one" };
-    let mut response = Response::new(Full::new(Bytes::from(version)));
+    let mut response: Response<Body> =
+        Response::new(Full::new(Bytes::from(version)).map_err(|never| match never {}).boxed());
     response.headers_mut().insert("content-type", hyper::header::HeaderValue::from_static("text/plain"));
     match request.uri().path() {
         "/many" => {
@@ -73,6 +80,10 @@ async fn respond_with_version<B>(request: Request<B>) -> Result<Response<Full<By
             let location = hyper::header::HeaderValue::from_static("http://10.0.0.1/");
             response.headers_mut().insert("location", location);
             *response.status_mut() = hyper::StatusCode::FOUND;
+        }
+        "/broken" => {
+            let frames = [Ok(Frame::data(Bytes::from("begun"))), Err(io::Error::other("broken"))];
+            *response.body_mut() = StreamBody::new(stream::iter(frames)).boxed();
         }
         _ => {}
     }
@@ -141,6 +152,14 @@ async fn oversized_http_2_headers_are_aborted() {
     options.time_limits.first_byte = std::time::Duration::from_millis(500);
     let error = fetch(&fetcher(options), site.url("site.test", "/many")).await.unwrap_err();
     assert!(matches!(error, FetchError::Protocol { .. } | FetchError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn an_http_2_response_that_breaks_off_is_interrupted() {
+    let site = secure_site("site.test", &[b"h2"]).await;
+    let error = fetch(&fetcher(options_trusting(&site)), site.url("site.test", "/broken")).await.unwrap_err();
+    assert_eq!(error, FetchError::Interrupted);
+    assert!(error.is_temporary());
 }
 
 #[tokio::test]

@@ -144,3 +144,9 @@ pub fn redirect_to(location: &str) -> Vec<u8> {
 pub fn bytes(bytes: Vec<u8>) -> Response {
     vec![Piece::Bytes(bytes)]
 }
+
+/// Response that announces a short body and does not send it.
+pub fn without_body(status: &str, header: &str) -> Response {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n{header}\r\n\r\n");
+    vec![Piece::Bytes(head.into_bytes()), Piece::Pause(Duration::from_secs(60))]
+}

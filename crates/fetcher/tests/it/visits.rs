@@ -2,7 +2,7 @@
 
 use fetcher::{Accept, FetchError, Fetcher, Visit, VisitBody, VisitRequest};
 
-use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response};
+use crate::site::{Piece, Response, Site, bytes, page, redirect_to, response, without_body};
 use crate::support::{fetcher, options};
 
 async fn visit(fetcher: &Fetcher, url: String, accept: Accept) -> Result<Visit, FetchError> {
@@ -23,6 +23,15 @@ async fn redirects_are_returned_and_not_followed() {
     assert!(!moved.is_public);
     assert_eq!(visit(&fetcher, site.url("/inside"), Accept::Pages).await.err(), Some(FetchError::RefusedAddress));
     assert_eq!(site.paths(), ["/moved", "/inside"]);
+}
+
+#[tokio::test]
+async fn status_counts_if_its_body_does_not_arrive() {
+    let site = Site::start(|_, _| without_body("404 Not Found", "Content-Type: text/html")).await;
+    let mut options = options();
+    options.time_limits.total = std::time::Duration::from_secs(4);
+    let error = visit(&fetcher(options), site.url("/"), Accept::Pages).await.err();
+    assert_eq!(error, Some(FetchError::Status { status: 404, retry_after: None }));
 }
 
 #[tokio::test]
