@@ -164,7 +164,8 @@ impl Transport {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         if status != 200 {
-            let body = tokio::time::timeout(limit, self.read(response, limit, call.max_answer)).await.map_err(timeout)??;
+            let body =
+                tokio::time::timeout(limit, self.read(response, limit, call.max_answer)).await.map_err(timeout)??;
             return Err(self.refused(status, &headers, &body));
         }
         let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("no media type");
