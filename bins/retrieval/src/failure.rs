@@ -1,13 +1,13 @@
 //! Errors with their exit status and message.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use retrieval_client::Error;
 use serde_json::{Value, json};
 
 use crate::advice::next_step;
 use crate::key_source::KeySource;
-use crate::terminal::text::sanitize;
+use crate::terminal::text::{sanitize, sanitize_json};
 
 /// Section on exit statuses for `--help` and the manual page.
 pub const EXIT_STATUSES: &str = "\
@@ -74,9 +74,11 @@ impl Failure {
         json!({ "error": body })
     }
 
-    /// Writes the error to standard error as JSON.
+    /// Writes the error to standard error as JSON, sanitized if that is a terminal.
     pub fn report_json(&self) {
-        let _ = writeln!(io::stderr(), "{}", self.json());
+        let json = self.json().to_string();
+        let shown = if io::stderr().is_terminal() { sanitize_json(&json) } else { json };
+        let _ = writeln!(io::stderr(), "{shown}");
     }
 
     /// Writes the error to standard error. Text from a server is sanitized for the terminal.

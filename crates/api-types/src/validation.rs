@@ -123,14 +123,9 @@ pub(crate) fn citations<T>(citations: &[T]) -> Result<(), ValidationError> {
     from_one_to(MAX_CITATIONS, citations.len())
 }
 
-/// Checks the number of URLs of a crawl or a refresh: at least one.
+/// Checks the number of URLs of a refresh: at least one.
 pub(crate) fn urls(urls: &[String]) -> Result<(), ValidationError> {
     from_one_to(MAX_URLS, urls.len())
-}
-
-/// Checks the number of patterns of a crawl.
-pub(crate) fn patterns(patterns: &[String]) -> Result<(), ValidationError> {
-    at_most(MAX_PATTERNS, patterns.len())
 }
 
 fn from_one_to(max: usize, count: usize) -> Result<(), ValidationError> {

@@ -25,10 +25,12 @@ macro_rules! sources {
 #[rustfmt::skip]
 const SOURCES: &[(&str, &str)] = sources![
     "app.js",
+    "core/address.js",
     "core/api.js",
     "core/connection.js",
     "core/csv.js",
     "core/events.js",
+    "core/faults.js",
     "core/format.js",
     "core/html.js",
     "core/load.js",

@@ -51,6 +51,10 @@ pub enum PlanError {
     Exclude { index: usize, source: PatternError },
     #[error("the interval must be at least one second and at most a year")]
     Interval,
+    #[error("at most {max} items are allowed, not {count}")]
+    TooMany { field: &'static str, max: usize, count: usize },
+    #[error("at most {MAX_DEPTH} is allowed, not {0}")]
+    Depth(u32),
 }
 
 impl PlanError {
@@ -62,12 +66,20 @@ impl PlanError {
             Self::Include { index, .. } => format!("include[{index}]"),
             Self::Exclude { index, .. } => format!("exclude[{index}]"),
             Self::Interval => "every_seconds".to_owned(),
+            Self::TooMany { field, .. } => (*field).to_owned(),
+            Self::Depth(_) => "depth".to_owned(),
         }
     }
 }
 
 /// Longest interval that a plan may have.
 const LONGEST: u64 = 366 * 24 * 60 * 60;
+/// Maximum number of seeds.
+const MAX_SEEDS: usize = 100;
+/// Maximum number of patterns in each list.
+const MAX_PATTERNS: usize = 100;
+/// Largest maximum number of links.
+const MAX_DEPTH: u32 = 1_000_000;
 
 impl Plan {
     /// Checks the plan and canonicalizes its seeds.
@@ -91,6 +103,27 @@ impl Plan {
             return Err(PlanError::Interval);
         }
         Ok(self)
+    }
+
+    /// Checks the numbers of URLs, patterns and links. A number may be as large as in `stored`, the earlier plan of the same crawl.
+    ///
+    /// # Errors
+    /// [`PlanError::TooMany`] and [`PlanError::Depth`].
+    pub fn within_limits(&self, stored: &Self) -> Result<(), PlanError> {
+        let lists = [
+            ("urls", MAX_SEEDS, &self.seeds, &stored.seeds),
+            ("include", MAX_PATTERNS, &self.include, &stored.include),
+            ("exclude", MAX_PATTERNS, &self.exclude, &stored.exclude),
+        ];
+        for (field, max, list, stored) in lists {
+            if list.len() > max.max(stored.len()) {
+                return Err(PlanError::TooMany { field, max, count: list.len() });
+            }
+        }
+        match self.depth {
+            Some(depth) if depth > MAX_DEPTH.max(stored.depth.unwrap_or(0)) => Err(PlanError::Depth(depth)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the plan that a crawl was started with.

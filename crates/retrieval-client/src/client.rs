@@ -20,7 +20,7 @@ use tokio::sync::OnceCell;
 
 use crate::retry::Repeat;
 use crate::session::session_header;
-use crate::transport::{Call, Transport};
+use crate::transport::{Call, MAX_ANSWER, MAX_LIST, Transport};
 use crate::{Answer, ClientBuilder, Error};
 
 /// Maximum `wait_seconds` of the service.
@@ -105,7 +105,10 @@ impl Client {
         self.send::<operations::PresignFile>(&(), &(), request).await
     }
 
-    /// `GET /v1/files`.
+    /// `GET /v1/files`: all files in one response.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] beyond 256 MiB, and the errors of [`Client::call`].
     pub async fn list_files(&self) -> Result<Answer<FileListResponse>, Error> {
         self.list_files_page(&PageQuery::default()).await
     }
@@ -234,6 +237,7 @@ impl Client {
             repeat: if O::RETRY_SAFE { Repeat::Safe } else { Repeat::Unsafe },
             session: self.session.as_ref(),
             wait: requested_wait(&pairs),
+            max_answer: max_answer::<O>(&pairs),
         })
     }
 }
@@ -248,6 +252,12 @@ pub(crate) fn lacks_workspace(scope: &SearchScope) -> bool {
 fn requested_wait(pairs: &[(&str, String)]) -> Duration {
     let seconds = pairs.iter().find(|(name, _)| *name == "wait_seconds").and_then(|(_, value)| value.parse().ok());
     Duration::from_secs(seconds.unwrap_or(0)).min(LONGEST_WAIT)
+}
+
+/// Returns the maximum size of a response in bytes. The list of all files is the only response that grows with the organization.
+fn max_answer<O: Operation>(pairs: &[(&str, String)]) -> usize {
+    let is_whole_list = O::ID == <operations::ListFiles as Operation>::ID && pairs.is_empty();
+    if is_whole_list { MAX_LIST } else { MAX_ANSWER }
 }
 
 fn method(method: openapi::Method) -> Method {

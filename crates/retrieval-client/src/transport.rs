@@ -17,8 +17,10 @@ use crate::rate_limit;
 use crate::retry::{self, Failure, Repeat};
 use crate::slow_connect::SlowConnect;
 
-/// Maximum size of a response, far above the largest one, a whole document.
+/// Maximum size of a response in bytes, far above the largest one, a whole document.
 pub(crate) const MAX_ANSWER: usize = 64 << 20;
+/// Maximum size of the list of all files in bytes: about a million files.
+pub(crate) const MAX_LIST: usize = 256 << 20;
 /// Maximum wait that a busy server can ask for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Shorter than the keep-alive of servers, so that no request is sent into a connection that the server closes.
@@ -52,6 +54,8 @@ pub(crate) struct Call<'a> {
     pub session: Option<&'a HeaderValue>,
     /// Time that the server may wait before it responds.
     pub wait: Duration,
+    /// Maximum size of the response in bytes.
+    pub max_answer: usize,
 }
 
 /// A failed attempt: its failure for the retry policy, or `None` to forbid a retry, and the error.
@@ -138,7 +142,7 @@ impl Transport {
         self.reached.store(true, Ordering::Relaxed);
         let status = response.status().as_u16();
         let headers = response.headers().clone();
-        let body = self.read(response, limit).await?;
+        let body = self.read(response, limit, call.max_answer).await?;
         if (200..300).contains(&status) {
             self.check_is_json(status, &headers, &body)?;
             return Ok(Reply { status, body, rate_limit: rate_limit::of(&headers) });
@@ -160,7 +164,8 @@ impl Transport {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         if status != 200 {
-            let body = tokio::time::timeout(limit, self.read(response, limit)).await.map_err(timeout)??;
+            let body =
+                tokio::time::timeout(limit, self.read(response, limit, call.max_answer)).await.map_err(timeout)??;
             return Err(self.refused(status, &headers, &body));
         }
         let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("no media type");
@@ -197,11 +202,11 @@ impl Transport {
         request
     }
 
-    async fn read(&self, mut response: reqwest::Response, limit: Duration) -> Result<Bytes, Failed> {
+    async fn read(&self, mut response: reqwest::Response, limit: Duration, max: usize) -> Result<Bytes, Failed> {
         let mut body = BytesMut::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.broken(error, limit))? {
-            if body.len() + chunk.len() > MAX_ANSWER {
-                return Err((None, Error::TooLarge { limit: MAX_ANSWER }));
+            if body.len() + chunk.len() > max {
+                return Err((None, Error::TooLarge { limit: max }));
             }
             body.extend_from_slice(&chunk);
         }

@@ -6,6 +6,7 @@ mod foreign_key;
 mod hostile;
 mod keyboard;
 mod many_files;
+mod modules;
 mod outage;
 mod reading;
 mod research;
@@ -18,7 +19,7 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "first-answer",
     "uploads",
     "copying",
@@ -32,6 +33,7 @@ pub const NAMES: [&str; 13] = [
     "foreign-key",
     "outage",
     "many-files",
+    "modules",
 ];
 
 pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
@@ -49,6 +51,7 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "foreign-key" => foreign_key::run(stage).await,
         "outage" => outage::run(stage).await,
         "many-files" => many_files::run(stage).await,
+        "modules" => modules::run(stage).await,
         _ => bail!("there is no scenario `{name}`"),
     }
 }

@@ -1,6 +1,7 @@
-//! Uploads that do not end as usual: unreadable files, equal names, and a key that is forgotten meanwhile.
+//! Uploads that do not end as usual: unreadable files, equal names, a server that is down meanwhile, and a key that is forgotten.
 
 use anyhow::ensure;
+use serde_json::json;
 
 use super::{HANDBOOK, TIDES};
 use crate::stage::Stage;
@@ -12,6 +13,8 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.view("#/files").await?;
     unreadable_again(stage).await?;
     equal_names(stage).await?;
+    replaced_name(stage).await?;
+    server_down_behind_a_proxy(stage).await?;
     another_key(stage).await?;
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
@@ -39,6 +42,41 @@ async fn equal_names(stage: &Stage) -> anyhow::Result<()> {
     stage.page.drop_files(".drop", &[("same.md", TIDES), ("same.md", HANDBOOK)]).await?;
     stage.page.wait_for_text(QUEUE, "1 file searchable, 1 not").await?;
     stage.page.wait_for_text(".uploads .reason", "another file of this selection has the same name").await?;
+    close(stage).await
+}
+
+/// The notice stays with the file when its outcome is known.
+async fn replaced_name(stage: &Stage) -> anyhow::Result<()> {
+    // Stored names are without marks of direction.
+    for name in ["re\u{200e}port.md", "report.md"] {
+        stage.page.drop_files(".drop", &[(name, TIDES)]).await?;
+        stage.page.wait_for_text(QUEUE, "1 file searchable").await?;
+        if name == "report.md" {
+            stage.page.wait_for_text(".uploads .reason", "which has the same stored name").await?;
+        }
+        close(stage).await?;
+    }
+    Ok(())
+}
+
+/// A proxy answers for longer than a request is retried: at first to the start of the run, then while it is followed.
+async fn server_down_behind_a_proxy(stage: &Stage) -> anyhow::Result<()> {
+    let page = &stage.page;
+    page.script(
+        "window.served = window.fetch; window.mayStart = false; window.refusals = 6; \
+         window.fetch = async (input, init) => { \
+           const isOfRun = String(input).includes('/v1/files/index'); \
+           const isRefused = isOfRun && (init.method === 'POST' ? !window.mayStart : (window.refusals -= 1) >= 0); \
+           return isRefused ? new Response('bad gateway', {status: 502}) : window.served(input, init); }",
+    )
+    .await?;
+    page.drop_files(".drop", &[("outage.md", HANDBOOK)]).await?;
+    let alert = format!("{QUEUE} [role=alert]");
+    page.wait_for_text(&alert, "502").await?;
+    page.script("window.mayStart = true").await?;
+    page.wait_for_text(QUEUE, "1 file searchable").await?;
+    page.until(&format!("window.refusals < 0 && !document.querySelector({})", json!(alert))).await?;
+    page.script("window.fetch = window.served").await?;
     close(stage).await
 }
 

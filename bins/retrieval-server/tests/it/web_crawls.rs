@@ -159,6 +159,10 @@ fn refused_host_is_reported(database: Database) {
     for (arguments, said) in [
         (vec!["web", "crawl", "not a url"], "not a url"),
         (vec!["web", "crawl", "http://127.0.0.1:9/", "--include", "docs"], "`docs` matches no URL"),
+        (
+            [&["web", "crawl"][..], &["http://127.0.0.1:9/"; 101]].concat(),
+            "urls: at most 100 items are allowed, not 101",
+        ),
     ] {
         let failed = server.command(&arguments);
         assert_eq!(failed.code(), Some(1), "{failed:?}");

@@ -1,11 +1,12 @@
 //! `retrieval read`.
 
-use retrieval_client::Client;
 use retrieval_client::types::validation::parse_uuid;
 use retrieval_client::types::{
     Content, ContentRange, ContentRequest, DocumentBlock, DocumentProvenance, DocumentRequest, DocumentResult,
-    DocumentTarget, DocumentsRequest, DocumentsShape, ResponseBudget, Section, Selection, Warning, WarningCode,
+    DocumentTarget, DocumentsRequest, DocumentsResponse, DocumentsShape, ErrorCode, ResponseBudget, Section, Selection,
+    Warning, WarningCode,
 };
+use retrieval_client::{ApiError, Client, Error};
 
 use super::print_warnings;
 use crate::cli::Read;
@@ -86,9 +87,26 @@ async fn several(arguments: &Read, client: &Client, terminal: &Terminal) -> Resu
     let message = format!("{failed} of {} documents could not be read", answer.results.len());
     match failed {
         0 => Ok(()),
-        count if count == answer.results.len() => Err(Failure::NotFound(message)),
+        count if count == answer.results.len() => Err(none_read(&answer, message)),
         _ => Err(Failure::Partial(message)),
     }
+}
+
+/// Returns the failure of a request that read no document: the one that the first document alone would have given.
+fn none_read(answer: &DocumentsResponse, message: String) -> Failure {
+    let status_of = |code: &str| ErrorCode::ALL.into_iter().find(|known| known.as_str() == code).map(ErrorCode::status);
+    let first = answer.results.first().and_then(|result| result.error.as_ref());
+    let Some((error, status)) = first.and_then(|error| Some((error, status_of(&error.code)?))) else {
+        return Failure::NotFound(message);
+    };
+    Failure::Client(Error::Api(Box::new(ApiError {
+        status,
+        code: error.code.clone(),
+        message: format!("{message}: {}", error.message),
+        details: error.details.clone(),
+        request_id: answer.request_id.to_string(),
+        rate_limit: None,
+    })))
 }
 
 fn text(result: &DocumentResult) -> Option<&str> {
@@ -98,7 +116,7 @@ fn text(result: &DocumentResult) -> Option<&str> {
 
 fn print_result(result: &DocumentResult, address: &str, terminal: &Terminal) -> Result<(), Failure> {
     if let Some(error) = &result.error {
-        terminal.note(&format!("{}: {} ({})", one_line(address), one_line(&error.message), one_line(&error.code)));
+        terminal.error(&format!("{}: {} ({})", one_line(address), one_line(&error.message), one_line(&error.code)));
     }
     let Some(document) = &result.document else { return Ok(()) };
     print_warnings(&document.warnings, terminal);
@@ -108,7 +126,7 @@ fn print_result(result: &DocumentResult, address: &str, terminal: &Terminal) -> 
             terminal.content(text)
         }
         None => {
-            terminal.note(&no_content(&document.doc, &document.warnings).to_string());
+            terminal.error(&no_content(&document.doc, &document.warnings).to_string());
             Ok(())
         }
     }

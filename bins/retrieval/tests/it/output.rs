@@ -133,10 +133,12 @@ fn age_of_content_is_requested() {
 fn several_documents_are_read_in_one_request() {
     let server = MockServer::start(|request, _| {
         let documents = request.json()["documents"].as_array().cloned().unwrap_or_default();
-        let result = |target: &Value| match target["doc_id"].is_string() {
-            true => json!({ "status": "error", "error": { "code": "document_not_found", "message": "unknown" } }),
-            false => {
-                let url = &target["canonical_url"];
+        let failed = |code: &str| json!({ "status": "error", "error": { "code": code, "message": "refused" } });
+        let result = |target: &Value| match target["canonical_url"].as_str() {
+            None => failed("document_not_found"),
+            Some("ftp://a.example/") => failed("validation_error"),
+            Some("https://a.example/busy") => failed("overloaded"),
+            Some(url) => {
                 let doc = json!({ "doc_id": ID, "canonical_url": url, "source_url": url,
                     "first_seen_at": "2026-01-05T10:00:00Z", "last_seen_at": "2026-01-05T10:00:00Z" });
                 let content = json!({ "selection": "full_document", "format": "markdown", "text": format!("On {url}"),
@@ -152,7 +154,7 @@ fn several_documents_are_read_in_one_request() {
     let (first, second) = ("https://a.example/1", "https://a.example/2");
     let done = home.run_at(&server, &["read", first, second, "--max-chars", "9000"]);
     assert_eq!(done.code, Some(0), "{done:#?}");
-    let (one, two) = (done.stdout.find("On \"https://a.example/1"), done.stdout.find("On \"https://a.example/2"));
+    let (one, two) = (done.stdout.find("On https://a.example/1"), done.stdout.find("On https://a.example/2"));
     assert!(one.is_some() && one < two, "{done:#?}");
     let expected = json!({ "documents": [{ "canonical_url": first }, { "canonical_url": second }],
         "include": ["content"], "response": { "budget": { "max_chars_total": 9000 } } });
@@ -162,6 +164,16 @@ fn several_documents_are_read_in_one_request() {
     assert!(done.stdout.contains("On ") && done.stderr.contains("document_not_found"), "{done:#?}");
     let done = home.run_at(&server, &["read", ID, ID, "--json"]);
     assert_eq!((done.code, done.stdout.contains("document_not_found")), (Some(4), true), "{done:#?}");
+    assert_eq!(done.error()["code"], "document_not_found");
+    let done = home.run_at(&server, &["read", first, ID, "--quiet"]);
+    assert_eq!(done.code, Some(7), "{done:#?}");
+    assert!(done.stderr.contains(&format!("{ID}: refused (document_not_found)")), "{done:#?}");
+    // No document is read: the first one decides.
+    for (document, code) in [("ftp://a.example/", 2), (ID, 4), ("https://a.example/busy", 5)] {
+        let done = home.run_at(&server, &["read", document, ID]);
+        assert_eq!(done.code, Some(code), "{done:#?}");
+        assert!(done.stderr.contains("2 of 2 documents could not be read: refused"), "{done:#?}");
+    }
     assert_eq!(home.run_at(&server, &["read", first, second, "--all"]).code, Some(2));
 }
 

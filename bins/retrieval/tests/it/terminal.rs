@@ -144,6 +144,18 @@ fn tables_fit_the_window_and_names_are_sanitized() {
 }
 
 #[test]
+fn json_errors_on_a_terminal_are_sanitized_and_equal() {
+    let server = MockServer::start(|_, _| Reply::error(400, "\u{9b}2J\u{202e}"));
+    let (home, pty) = (Home::new(), Pty::open());
+    let mut child = pty.start(home.command_at(&server, &["files", "list", "--json"]));
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let shown = pty.shown();
+    assert!(!shown.contains(['\u{9b}', '\u{202e}']), "{shown:?}");
+    let error = serde_json::from_str::<serde_json::Value>(&shown).unwrap();
+    assert_eq!(error["error"]["code"], "\u{9b}2J\u{202e}");
+}
+
+#[test]
 fn json_on_a_terminal_is_sanitized_and_equal() {
     let body = json!({ "request_id": ID, "files": [], "note": "\u{9b}2J" });
     let sent = body.clone();

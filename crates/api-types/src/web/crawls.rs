@@ -8,6 +8,7 @@ use validator::Validate;
 use crate::strict::{is_default, not_null, optional_integer, word};
 use crate::{IgnoredSchema, validation};
 
+// The use case checks the numbers of URLs and patterns, since a stored crawl with more of them may go on.
 /// The body of `POST /v1/web/crawls`.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +18,6 @@ pub struct WebCrawlCreateRequest {
     pub schema: IgnoredSchema,
     /// Sites, pages, sitemaps or feeds to begin with: 1 to 100 URLs. The crawl stays on their hosts.
     #[schemars(extend("minItems" = 1, "maxItems" = validation::MAX_URLS))]
-    #[validate(custom(function = "validation::urls"))]
     pub urls: Vec<String>,
     /// Name of the crawl. A crawl of this name goes on, or begins a new round if it has ended. Default: the first host.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
@@ -38,12 +38,10 @@ pub struct WebCrawlCreateRequest {
     /// any text. Default: all pages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("maxItems" = validation::MAX_PATTERNS))]
-    #[validate(custom(function = "validation::patterns"))]
     pub include: Vec<String>,
     /// Patterns of the pages to leave out, at most 100. They precede `include`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("maxItems" = validation::MAX_PATTERNS))]
-    #[validate(custom(function = "validation::patterns"))]
     pub exclude: Vec<String>,
     /// Use of sitemaps and feeds.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "is_default")]

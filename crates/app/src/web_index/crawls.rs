@@ -1,6 +1,6 @@
 //! Start, stop and removal of crawls, recorded in the audit log with their actors.
 
-use crawler::{Address, Plan};
+use crawler::{Address, Plan, PlanError};
 pub use crawler::{NewCrawl, Sitemaps};
 use docstore::{AuditEntry, Crawl, Details, Docstore};
 use model::{AuditAction, AuditEntryId, CrawlStatus, Timestamp};
@@ -47,10 +47,7 @@ pub enum Removal {
 pub fn checked(request: CrawlRequest, max_urls: u64) -> Result<NewCrawl> {
     let CrawlRequest { urls, name, depth, limit, include, exclude, sitemaps, every_seconds } = request;
     let plan = Plan { seeds: urls, depth, include, exclude, sitemaps, every_seconds };
-    let plan = plan.checked().map_err(|error| {
-        let field = error.field();
-        Error::invalid(field.clone(), format!("{field}: {error}"))
-    })?;
+    let plan = plan.checked().map_err(|error| invalid(&error))?;
     let first_host = || plan.seeds.first().and_then(|seed| Address::parse(seed).ok()).map(|seed| seed.host);
     let name = name.or_else(first_host).unwrap_or_default();
     if !is_name(&name) {
@@ -61,15 +58,40 @@ pub fn checked(request: CrawlRequest, max_urls: u64) -> Result<NewCrawl> {
 }
 
 /// Starts a crawl, or goes on with the one of this name. If that has ended, a new round visits all its URLs again.
+///
+/// # Errors
+/// `Invalid` for a plan beyond the limits.
 pub async fn start(store: &Docstore, actor: &str, now: Timestamp, new: NewCrawl) -> Result<Crawl> {
+    check_limits(store, &new).await?;
     let entry = started(actor, now, &new);
     crawler::start(store, new, now, Some(entry)).await.map_err(Error::internal)
 }
 
 /// Starts a crawl without the former URLs of a new round, which `crawler::requeue` adds.
+///
+/// # Errors
+/// `Invalid` for a plan beyond the limits.
 pub(super) async fn begin(store: &Docstore, actor: &str, now: Timestamp, new: NewCrawl) -> Result<Crawl> {
+    check_limits(store, &new).await?;
     let entry = started(actor, now, &new);
     crawler::begin(store, new, now, Some(entry)).await.map_err(Error::internal)
+}
+
+/// Refuses a plan beyond the limits. A stored crawl with more may keep what it has: earlier versions had no limits, and the crawl of
+/// single pages grows with their hosts.
+async fn check_limits(store: &Docstore, new: &NewCrawl) -> Result<()> {
+    if new.plan.within_limits(&Plan::default()).is_ok() {
+        return Ok(());
+    }
+    let stored = store.find_crawl(new.name.clone()).await?;
+    let stored = stored.as_ref().and_then(Plan::of).unwrap_or_default();
+    new.plan.within_limits(&stored).map_err(|error| invalid(&error))
+}
+
+fn invalid(error: &PlanError) -> Error {
+    let field = error.field();
+    let message = format!("{field}: {error}");
+    Error::invalid(field, message)
 }
 
 fn started(actor: &str, now: Timestamp, new: &NewCrawl) -> AuditEntry {

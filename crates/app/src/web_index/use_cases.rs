@@ -33,7 +33,7 @@ impl App {
     /// Starts a crawl, or goes on with the one of this name. The former URLs of a new round are queued after the answer.
     ///
     /// # Errors
-    /// `Invalid` for a malformed URL, pattern, interval or name.
+    /// `Invalid` for a malformed URL, pattern, interval or name, and for a plan beyond the limits.
     pub async fn start_crawl(&self, viewer: &Viewer, request: CrawlRequest) -> Result<CrawlView> {
         let new = crawls::checked(request, self.options.max_crawl_urls)?;
         let now = self.clock.now();

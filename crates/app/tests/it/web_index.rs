@@ -2,13 +2,13 @@
 
 use app::accounts::NewKey;
 use app::api_keys::KeyRequest;
-use app::web_index::crawls::{CrawlRequest, Removal};
+use app::web_index::crawls::{self, CrawlRequest, Removal};
 use app::web_index::pages::{Removed, Selection};
 use app::web_index::report::CrawlState;
 use app::web_index::{PagesQuery, WebState};
 use app::{Error, Viewer};
 use docstore::{AuditEntry, AuditFilter};
-use model::{AuditAction, Scope};
+use model::{AuditAction, Clock, Scope};
 use test_support::{Tenant, TestApp, page};
 
 use crate::accounts::refused_field;
@@ -86,6 +86,41 @@ async fn refused_crawls_name_their_field() {
         assert_eq!(refused_field(world.app.start_crawl(&viewer, request).await), field);
     }
     assert!(audit(&world).await.is_empty());
+}
+
+/// Earlier versions had no limits on the command line.
+#[tokio::test]
+async fn stored_crawls_beyond_the_limits_go_on() {
+    let world = TestApp::start().await;
+    let viewer = operator(&world, &world.tenant().await).await;
+    let many = |count: usize| (0..count).map(|at| format!("/{at}/*")).collect::<Vec<_>>();
+    let urls =
+        |count: usize| many(count).iter().map(|path| format!("https://docs.example.com{path}")).collect::<Vec<_>>();
+    let request = |count: usize| CrawlRequest {
+        urls: urls(count),
+        include: many(count),
+        exclude: many(count),
+        depth: Some(2_000_000),
+        ..CrawlRequest::default()
+    };
+    let shallow = |count: usize| CrawlRequest { depth: None, ..request(count) };
+    for (request, reason) in [
+        (request(101), "urls: at most 100 items are allowed, not 101"),
+        (CrawlRequest { urls: urls(1), ..shallow(101) }, "include: at most 100 items are allowed, not 101"),
+        (
+            CrawlRequest { include: many(1), urls: urls(1), ..shallow(101) },
+            "exclude: at most 100 items are allowed, not 101",
+        ),
+        (request(100), "depth: at most 1000000 is allowed, not 2000000"),
+    ] {
+        let refused = world.app.start_crawl(&viewer, request).await.unwrap_err();
+        assert!(refused.to_string().contains(reason), "{refused}");
+    }
+    let stored = crawls::checked(request(150), 10_000).unwrap();
+    crawler::begin(&world.store, stored, world.clock.now(), None).await.unwrap();
+    let again = world.app.start_crawl(&viewer, request(150)).await.unwrap();
+    assert_eq!((again.plan.seeds.len(), again.state), (150, CrawlState::Running));
+    assert_eq!(refused_field(world.app.start_crawl(&viewer, request(151)).await), "urls");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 // State of the connection to the server: lost by a failed request, found again by polling.
+import { passes } from "./faults.js";
 import { createStore } from "./store.js";
 
 const POLL_MS = 2000;
@@ -20,7 +21,7 @@ export async function poll() {
   try {
     const response = await fetch(HERE, { method: "HEAD", cache: "no-store" });
     // A proxy answers for a server that is down.
-    if (response.status >= 502) throw new Error("not reachable");
+    if (passes(response)) throw new Error("not reachable");
     connection.set((state) => (state.online ? state : { online: true, epoch: state.epoch + 1 }));
   } catch {
     timer = setTimeout(poll, POLL_MS);

@@ -12,7 +12,7 @@ export function bytes(value) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
   let rest = value ?? 0;
-  while (rest >= 1000 && unit < units.length - 1) {
+  while (Math.round(rest) >= 1000 && unit < units.length - 1) {
     rest /= 1000;
     unit += 1;
   }
@@ -22,9 +22,14 @@ export function bytes(value) {
 export function duration(ms) {
   if (ms === undefined || ms === null) return "";
   if (ms === 0) return "0 ms";
-  if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
-  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
+  // Rounded before the unit is chosen: 59.96 s are a minute.
+  const tenths = Math.round(ms * 10) / 10;
+  if (tenths < 10) return `${tenths.toFixed(1)} ms`;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 100) / 10;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(ms / 1000);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 export function time(text) {

@@ -1,4 +1,5 @@
 use actix_web::test::TestRequest;
+use api_types::validation::{MAX_PATTERNS, MAX_URLS};
 use app::web_index::filling::{PROGRAM, WAYS};
 use model::Scope;
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ async fn invalid_crawls_are_refused_by_field() {
     for (body, field) in [
         (json!({}), "urls"),
         (json!({"urls": []}), "urls"),
-        (json!({"urls": vec![url; 101]}), "urls"),
+        (json!({"urls": vec![url; MAX_URLS + 1]}), "urls"),
         (json!({"urls": [url, "docs"]}), "urls[1]"),
         (json!({"urls": ["ftp://docs.example.com/"]}), "urls[0]"),
         (json!({"urls": ["https://user:pw@docs.example.com/"]}), "urls[0]"),
@@ -69,6 +70,9 @@ async fn invalid_crawls_are_refused_by_field() {
         (json!({"urls": [url], "limit": 0}), "limit"),
         (json!({"urls": [url], "include": ["docs"]}), "include[0]"),
         (json!({"urls": [url], "exclude": ["/a", "b"]}), "exclude[1]"),
+        (json!({"urls": [url], "include": vec!["/a"; MAX_PATTERNS + 1]}), "include"),
+        (json!({"urls": [url], "exclude": vec!["/a"; MAX_PATTERNS + 1]}), "exclude"),
+        (json!({"urls": [url], "depth": 1_000_001}), "depth"),
         (json!({"urls": [url], "sitemaps": "all"}), "sitemaps"),
         (json!({"urls": [url], "every_seconds": 0}), "every_seconds"),
         (json!({"urls": [url], "every": "1d"}), "every"),
@@ -77,6 +81,10 @@ async fn invalid_crawls_are_refused_by_field() {
         assert!(named.contains(field), "{body}: {named}");
     }
     assert_eq!(api.get("/v1/web/crawls").await.json()["crawls"], json!([]));
+    // The limits that the schema states are those of the use case.
+    let urls: Vec<String> = (0..MAX_URLS).map(|at| format!("{url}{at}")).collect();
+    let most = json!({"urls": urls, "include": vec!["/a"; MAX_PATTERNS], "depth": 1_000_000});
+    assert_eq!(api.post("/v1/web/crawls", &most).await.status, 202);
 }
 
 #[actix_web::test]

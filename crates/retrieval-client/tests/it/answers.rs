@@ -1,7 +1,7 @@
 //! Contents of requests and parsing of responses.
 
 use retrieval_client::types::{DocumentRequest, EventType, FeedbackRequest, SearchRequest};
-use retrieval_client::{Error, UsageQuery};
+use retrieval_client::{Error, PageQuery, UsageQuery};
 use serde_json::json;
 
 use crate::mock_server::{MockServer, Reply};
@@ -56,7 +56,22 @@ async fn malformed_responses_are_errors() {
 #[tokio::test]
 async fn endless_response_is_refused() {
     let server = MockServer::start(|_, _| Reply::Endless);
-    let error = client(&server).list_files().await.unwrap_err();
+    let error = client(&server).me().await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+}
+
+/// The list of all files grows with the organization, so it may be longer than other responses.
+#[tokio::test]
+async fn long_list_of_files_is_read_whole() {
+    let server = MockServer::start(|_, _| {
+        let mut body = samples::files().to_string().into_bytes();
+        body.resize(65 << 20, b' ');
+        Reply::Full(200, String::new(), body)
+    });
+    let client = client(&server);
+    assert_eq!(client.list_files().await.unwrap().files.len(), 1);
+    let page = PageQuery { cursor: None, limit: Some("1000".to_owned()) };
+    let error = client.list_files_page(&page).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
 }
 

@@ -1,5 +1,7 @@
 //! `retrieval files add`.
 
+use std::collections::HashSet;
+
 use retrieval_client::Client;
 use retrieval_client::types::{FileStatus, IndexMode};
 use serde_json::json;
@@ -47,7 +49,8 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     ));
     // Runs do not read them again, so that only this tells of them.
     let mut unread = 0;
-    for file in stored.iter().filter(|file| unchanged.iter().any(|own| own.name == file.name)) {
+    let names: HashSet<&str> = unchanged.iter().map(|file| file.name.as_str()).collect();
+    for file in stored.iter().filter(|file| names.contains(file.name.as_str())) {
         if matches!(file.status, Some(FileStatus::Failed | FileStatus::Unsupported)) {
             report_unread(&file.name, file.reason.as_deref(), terminal)?;
             unread += 1;

@@ -6,7 +6,7 @@ export const ACCEPT = [...SUPPORTED].map((extension) => `.${extension}`).join(",
 const isSupported = (name) => SUPPORTED.has(name.split(".").pop().toLowerCase());
 const isHidden = (path) => path.split("/").some((part) => part.startsWith("."));
 
-// A file of a folder is named by its path, joined as the command line does it.
+// A file of a folder is named by its path, joined as the command line does it: below the folder if that is all there is.
 const item = (file, path) => ({ file, name: path.split("/").filter(Boolean).join("__") });
 
 // Files that were chosen one by one stay, so that the server can say why it refuses them. In folders, hidden files and other types are
@@ -16,10 +16,12 @@ function inFolder(files) {
   return { items: taken.map(({ file, path }) => item(file, path)), skipped: files.length - taken.length };
 }
 
+const below = ({ file, path }) => ({ file, path: path.slice(path.indexOf("/") + 1) });
+
 export function fromInput(input) {
   const files = [...input.files];
   if (files.every((file) => !file.webkitRelativePath)) return { items: files.map((file) => item(file, file.name)), skipped: 0 };
-  return inFolder(files.map((file) => ({ file, path: file.webkitRelativePath })));
+  return inFolder(files.map((file) => below({ file, path: file.webkitRelativePath })));
 }
 
 const entriesOf = (reader) => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
@@ -46,6 +48,7 @@ export async function fromDrop(transfer) {
     if (entry?.isDirectory) await walk(entry, inFolders);
     else if (file) items.push(item(file, file.name));
   }
-  const folders = inFolder(inFolders);
+  const isOneFolder = entries.length === 1 && inFolders.length > 0;
+  const folders = inFolder(isOneFolder ? inFolders.map(below) : inFolders);
   return { items: [...items, ...folders.items], skipped: folders.skipped };
 }

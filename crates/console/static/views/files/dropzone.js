@@ -84,6 +84,7 @@ export function Queue({ me }) {
         <span class="soft small">${item.state === "uploading" && item.size > 0 ? `${Math.floor((Math.min(item.sent, item.size) / item.size) * 100)} %` : bytes(item.size)}</span>
         <${StatusChip} status=${item.state} />
         ${item.reason && html`<span class="reason small">${item.reason}</span>`}
+        ${item.notice && html`<span class="reason small">${item.notice}</span>`}
       </li>`)}
     </ul>
     ${items.length > MAX_SHOWN && html`<p class="soft small">The first ${count(MAX_SHOWN)} of ${count(items.length)} are shown, problems first.</p>`}

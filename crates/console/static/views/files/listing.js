@@ -1,22 +1,28 @@
-// All files of the organization, read page by page.
+// All files of the organization. The whole list costs the server one request to its storage per 1,000 files, a page one per file.
 import { useEffect, useRef, useState } from "../../core/html.js";
 import { connection } from "../../core/connection.js";
 import { useStore } from "../../core/store.js";
 import { get } from "../../core/api.js";
 
-const PAGE = 1000;
+// Files that are shown before the rest is read.
+const FIRST = 50;
 
-// Returns {files, done, error, reload}. The list appears with the first page and grows.
+// Returns {files, done, started, error, reload, drop}. The list appears with its first files, then whole.
 export function useListing() {
   const { epoch } = useStore(connection);
   const [round, setRound] = useState(0);
   const [state, setState] = useState({ files: [], done: false, error: null, started: false });
   const timer = useRef(0);
+  // While a list is read again, the old one stays.
+  const isWhole = useRef(false);
   useEffect(() => {
     const controller = new AbortController();
-    readAll(controller.signal, setState).catch((error) => {
-      if (!controller.signal.aborted) setState((old) => ({ ...old, error, done: true }));
-    });
+    const { signal } = controller;
+    const show = (files, done) => setState({ files, done, error: null, started: true });
+    read(signal, show, isWhole.current).then(
+      () => { isWhole.current = true; },
+      (error) => signal.aborted || setState((old) => ({ ...old, error })),
+    );
     return () => controller.abort();
   }, [epoch, round]);
   // Several changes at once read the list once.
@@ -28,15 +34,18 @@ export function useListing() {
   return { ...state, reload, drop };
 }
 
-async function readAll(signal, setState) {
-  let files = [];
-  let cursor;
-  do {
-    const page = await get("files", { limit: PAGE, cursor }, { signal });
-    files = files.concat(page.files);
-    cursor = page.next_cursor;
-    const seen = files;
-    // While a list is read again, the old one stays.
-    setState((old) => ({ files: cursor && old.files.length > seen.length ? old.files : seen, done: !cursor, error: null, started: true }));
-  } while (cursor);
+async function read(signal, show, isAgain) {
+  if (!isAgain) {
+    const first = await get("files", { limit: FIRST }, { signal });
+    // A page may be empty although others follow.
+    if (first.files.length > 0 || !first.next_cursor) show(first.files.map(row), !first.next_cursor);
+    if (!first.next_cursor) return;
+  }
+  const { files } = await get("files", {}, { signal });
+  // In place, since there may be a million of them.
+  for (let at = 0; at < files.length; at += 1) files[at] = row(files[at]);
+  show(files, true);
 }
+
+// What the table shows. The rest of an entry would be half of the memory.
+const row = ({ name, size, last_modified, status, reason, labels }) => ({ name, size, last_modified, status, reason, labels });

@@ -1,5 +1,6 @@
 // Indexing runs that this tab has started, followed until they end.
 import { get, post } from "../../core/api.js";
+import { persist } from "../../core/faults.js";
 import { keyStore } from "../../core/session.js";
 import { createStore } from "../../core/store.js";
 
@@ -39,6 +40,9 @@ function put(run) {
   keep(others);
 }
 
+// False once the key was changed, or many runs have followed.
+const isListed = (id) => runs.get().some(({ sync_id: other }) => other === id);
+
 const following = new Map();
 
 // Polls a run until it ends. Returns the run.
@@ -52,15 +56,10 @@ export function follow(id) {
 async function poll(id) {
   put({ sync_id: id, state: "queued", stats: {} });
   for (;;) {
-    let run;
-    try {
-      run = await get(`files/index/${encodeURIComponent(id)}`);
-    } catch (error) {
-      // An outage does not end the run.
-      if (error.code !== "offline") throw error;
-    }
-    if (run) put(run);
-    if (run && isOver(run)) return run;
+    // An outage does not end the run.
+    const run = await persist(() => get(`files/index/${encodeURIComponent(id)}`), { isWanted: () => isListed(id) });
+    put(run);
+    if (isOver(run)) return run;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
@@ -70,7 +69,10 @@ export async function start(mode) {
   return follow(id);
 }
 
+// A run that cannot be followed, such as with a key that may not read files, goes on.
+const outcomeOf = (error) => (error.status === 404 ? { state: "failed", error: "the run is not known any more" } : { error: error.message });
+
 // After a reload of the page.
 export function resume() {
-  for (const run of runs.get()) if (!isOver(run)) follow(run.sync_id).catch(() => put({ ...run, state: "failed", error: "the run is not known any more" }));
+  for (const run of runs.get()) if (!isOver(run)) follow(run.sync_id).catch((error) => isListed(run.sync_id) && put({ ...run, ...outcomeOf(error) }));
 }

@@ -1,5 +1,6 @@
 // Uploads of this page: signed URL, bytes to the store, indexing run. They go on while other views are shown.
 import { BASE, post } from "../../core/api.js";
+import { persist } from "../../core/faults.js";
 import { keyStore } from "../../core/session.js";
 import { createStore } from "../../core/store.js";
 import { readOutcomes } from "./outcomes.js";
@@ -10,7 +11,8 @@ const SAME_NAME = "another file of this selection has the same name";
 
 const nothing = () => ({ items: [], skipped: 0, labels: "", run: null, error: null, version: 0 });
 
-// Items change in place: {id, name, size, state, sent, reason}. `version` counts the changes that are shown.
+// Items change in place: {id, name, size, state, sent, reason, notice}. `reason` belongs to the state, `notice` to the upload.
+// `version` counts the changes that are shown.
 export const uploads = createStore(nothing());
 
 // Uploads of one key: items that wait, workers, and requests to the store.
@@ -47,7 +49,7 @@ export function add({ items, skipped }, labels) {
   const names = new Map();
   const own = items.map(({ file, name }) => {
     lastId += 1;
-    const item = { id: lastId, file, name, size: file.size, state: "waiting", sent: 0, reason: "", labels, names };
+    const item = { id: lastId, file, name, size: file.size, state: "waiting", sent: 0, reason: "", notice: "", labels, names };
     if (names.has(name)) Object.assign(item, { file: null, state: "failed", reason: SAME_NAME });
     else names.set(name, item);
     return item;
@@ -94,8 +96,8 @@ async function upload(item, own) {
   if (owner !== item) throw new Error(SAME_NAME);
   item.names.set(signed.name, item);
   item.name = signed.name;
-  if (signed.replaces) item.reason = `replaces ${signed.replaces}`;
   await put(signed.url, item, own);
+  if (signed.replaces) item.notice = `replaced ${signed.replaces}, which has the same stored name`;
 }
 
 // The URL carries its own authority: the key is not sent. XMLHttpRequest reports progress, fetch does not.
@@ -131,11 +133,17 @@ function unreachable(url) {
 async function index(own) {
   const items = uploads.get().items.filter(({ state }) => state === "uploaded");
   if (items.length === 0) return;
+  // Faults that pass are shown, but end nothing. A start that is repeated finds nothing to do.
+  const tell = (error) => own === batch && uploads.set((state) => ({ ...state, error }));
+  const surely = (request) => persist(request, { isWanted: () => own === batch, tell });
   try {
-    const { sync_id: id } = await post("files/index", {});
+    const { sync_id: id } = await surely(() => post("files/index", {}));
     if (own !== batch) return;
-    uploads.set((state) => ({ ...state, run: id }));
-    await readOutcomes(await follow(id), items);
+    uploads.set((state) => ({ ...state, run: id, error: null }));
+    const run = await follow(id);
+    await surely(() => readOutcomes(run, items));
+    if (own !== batch) return;
+    uploads.set((state) => ({ ...state, error: null }));
   } catch (error) {
     if (own !== batch) return;
     for (const item of items) if (item.state === "uploaded") Object.assign(item, { state: "stored", reason: "" });

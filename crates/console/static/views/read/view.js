@@ -1,5 +1,6 @@
 // Read: a document as text, its outline, and the passages that answer a question.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../core/html.js";
+import { webAddress } from "../../core/address.js";
 import { count } from "../../core/format.js";
 import { useLoad } from "../../core/load.js";
 import { navigate } from "../../core/route.js";
@@ -44,8 +45,7 @@ function Opening({ params }) {
     const text = place.trim();
     if (!text) return;
     const isUuid = UUID.test(text);
-    const address = isUuid || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
-    navigate("read", { ...(isUuid ? { doc: text } : { url: address }), q: question.trim(), capture: isUuid && text === params.doc ? params.capture : "" });
+    navigate("read", { ...(isUuid ? { doc: text } : { url: webAddress(text) }), q: question.trim(), capture: isUuid && text === params.doc ? params.capture : "" });
   };
   return html`<h1>Read</h1>
     <form class="card" onSubmit=${submit} aria-label="Open a document">

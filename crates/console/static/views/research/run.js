@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "../../core/html.js";
 import { get, stream } from "../../core/api.js";
 import { readEvents } from "../../core/events.js";
+import { passes } from "../../core/faults.js";
 
 const RETRY_MS = 1500;
 const REFRESH_MS = 1000;
@@ -81,7 +82,7 @@ async function faultOf(work, signal) {
     await work();
     return null;
   } catch (error) {
-    if (!signal.aborted && error.status && error.status < 500 && error.status !== 429) throw error;
+    if (!signal.aborted && !passes(error)) throw error;
     return error;
   }
 }

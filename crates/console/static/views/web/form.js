@@ -1,5 +1,6 @@
 // The form that starts a crawl.
 import { html, useState } from "../../core/html.js";
+import { webAddress } from "../../core/address.js";
 import { post } from "../../core/api.js";
 import { navigate } from "../../core/route.js";
 import { AreaField, SelectField, TextField } from "../../parts/fields.js";
@@ -44,9 +45,7 @@ export function CrawlForm() {
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 function request(form) {
-  // As in an address bar: a host alone is a site.
-  const urls = lines(form.urls).map((url) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`));
-  const body = { urls, sitemaps: form.sitemaps, include: lines(form.include), exclude: lines(form.exclude) };
+  const body = { urls: lines(form.urls).map(webAddress), sitemaps: form.sitemaps, include: lines(form.include), exclude: lines(form.exclude) };
   if (form.name.trim()) body.name = form.name.trim();
   for (const [field, text] of [["depth", form.depth], ["limit", form.limit], ["every_seconds", form.every]]) if (text !== "") body[field] = Number(text);
   return body;
