@@ -1,7 +1,7 @@
 //! Instructions printed on the first start.
 
-use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -12,6 +12,9 @@ use crate::{files, output};
 
 /// File of the data folder with the first key.
 pub const KEY_FILE: &str = "first-key";
+
+/// Maximum of the bytes that are read of a file with a kept key.
+const MAX_DRAFT_BYTES: u64 = 1_024;
 
 /// Place of the first key.
 pub enum KeyPlace {
@@ -30,10 +33,16 @@ pub struct KeptKey {
 
 /// Writes the key to a file of the data folder under a temporary name, or leaves it to be printed on a terminal or if `print_key`.
 pub fn keep(key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<KeptKey> {
-    let file = std::path::absolute(data_dir.join(KEY_FILE))?;
     if print_key || io::stdout().is_terminal() {
-        return Ok(KeptKey { place: KeyPlace::Printed { key: key.to_owned(), file }, draft: None });
+        let place = KeyPlace::Printed { key: key.to_owned(), file: key_file(data_dir)? };
+        return Ok(KeptKey { place, draft: None });
     }
+    keep_in_file(key, data_dir)
+}
+
+/// Writes the key to a file of the data folder under a temporary name.
+pub fn keep_in_file(key: &str, data_dir: &Path) -> anyhow::Result<KeptKey> {
+    let file = key_file(data_dir)?;
     if file.is_dir() {
         bail!("writing the first key to `{}`: there is a folder of this name", file.display());
     }
@@ -41,6 +50,37 @@ pub fn keep(key: &str, data_dir: &Path, print_key: bool) -> anyhow::Result<KeptK
     files::write_new(&draft, &format!("{key}\n"))
         .with_context(|| format!("writing the first key to `{}`", draft.display()))?;
     Ok(KeptKey { place: KeyPlace::File(file), draft: Some(draft) })
+}
+
+/// Returns the keys in files that still have their temporary names: the process that wrote them was killed, or could not rename
+/// them. Files that cannot be read are left out.
+pub fn unpublished(data_dir: &Path) -> Vec<(String, KeptKey)> {
+    let mut found = Vec::new();
+    let Ok(file) = key_file(data_dir) else { return found };
+    let Ok(entries) = fs::read_dir(data_dir) else { return found };
+    for entry in entries.filter_map(Result::ok) {
+        // Folders of such names are of backups and restores.
+        let is_draft = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_draft {
+            continue;
+        }
+        let draft = file.with_file_name(entry.file_name());
+        if let Some(key) = read_key(&draft) {
+            found.push((key, KeptKey { place: KeyPlace::File(file.clone()), draft: Some(draft) }));
+        }
+    }
+    found
+}
+
+fn read_key(draft: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(draft).ok()?.take(MAX_DRAFT_BYTES).read_to_string(&mut text).ok()?;
+    Some(text.trim_end().to_owned())
+}
+
+fn key_file(data_dir: &Path) -> io::Result<PathBuf> {
+    std::path::absolute(data_dir.join(KEY_FILE))
 }
 
 impl KeptKey {

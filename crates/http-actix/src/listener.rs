@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use actix_http::error::DispatchError;
 use actix_http::{HttpService, Protocol, Request, Response};
-use actix_server::Server;
+use actix_server::{GracefulShutdownSignal, Server};
 use actix_service::{
     IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt as _, apply_fn_factory, fn_service, map_config,
 };
@@ -65,10 +65,10 @@ where
     let stopping = server.graceful_shutdown_signal();
     let options = options.clone();
     let server = server.listen(format!("http-{address}"), listener, move || {
-        let stopping = stopping.clone();
+        let (serving, accepting) = (stopping.clone(), stopping.clone());
         let http = HttpService::build()
             .graceful_shutdown_signal(move || {
-                let stopping = stopping.clone();
+                let stopping = serving.clone();
                 async move { stopping.notified().await }
             })
             .keep_alive(options.keep_alive)
@@ -83,7 +83,7 @@ where
         let app = app().into_factory().map_err(|error| error.into().error_response());
         let app = apply_fn_factory(map_config(app, |()| AppConfig::default()), in_use);
         let options = options.clone();
-        fn_service(move |stream| accept(stream, options.clone())).and_then(http.finish(app))
+        fn_service(move |stream| accept(stream, options.clone(), accepting.clone())).and_then(http.finish(app))
     })?;
     Ok(server.run())
 }
@@ -91,7 +91,11 @@ where
 type Accepted = (Transport<Guarded<TcpStream>>, Protocol, Option<SocketAddr>);
 
 /// Admits and wraps a connection. A refused one is closed at once.
-async fn accept(stream: TcpStream, options: ListenerOptions) -> Result<Accepted, DispatchError> {
+async fn accept(
+    stream: TcpStream,
+    options: ListenerOptions,
+    stopping: GracefulShutdownSignal,
+) -> Result<Accepted, DispatchError> {
     let peer = stream.peer_addr()?;
     let slot = options.connections.admit(peer.ip()).ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
     // Small responses must not wait for the acknowledgement of the previous one.
@@ -99,7 +103,11 @@ async fn accept(stream: TcpStream, options: ListenerOptions) -> Result<Accepted,
     let stream = Guarded::new(stream, slot, options.reading, options.head_timeout);
     let stream = match &options.tls {
         None => Transport::Plain(stream),
-        Some(tls) => handshake(tls, stream, options.head_timeout).await?,
+        Some(tls) => tokio::select! {
+            accepted = handshake(tls, stream, options.head_timeout) => accepted?,
+            // A client in its handshake has sent no request yet.
+            () = stopping.notified() => return Err(io::Error::from(io::ErrorKind::ConnectionAborted).into()),
+        },
     };
     Ok((stream, Protocol::Http1, Some(peer)))
 }

@@ -13,6 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use server_tls::{ServerTls, Transport};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::Paces;
@@ -37,6 +38,8 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
+    // Closed by the stop.
+    let accepting = watch::Sender::new(());
     let mut connections = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -58,9 +61,14 @@ pub(crate) async fn serve(
         // A refused connection is closed at once.
         let Some(slot) = limits.admit(peer.ip()) else { continue };
         let (service, tls, watcher) = (Arc::clone(&service), tls.clone(), graceful.watcher());
+        let mut accepting = accepting.subscribe();
         connections.spawn(async move {
             let served = async {
-                let stream = open(stream, slot, service.paces, tls.as_deref()).await?;
+                let stream = tokio::select! {
+                    opened = open(stream, slot, service.paces, tls.as_deref()) => opened?,
+                    // A client in its handshake has sent no request yet.
+                    _ = accepting.changed() => return Ok(()),
+                };
                 Ok(watcher.watch(connection(stream, service)).await?)
             };
             // A connection that ends early (reset, stalled, invalid HTTP) concerns only its client.
@@ -70,7 +78,7 @@ pub(crate) async fn serve(
             }
         });
     }
-    drop(listener);
+    drop((listener, accepting));
     if tokio::time::timeout(SHUTDOWN_GRACE, graceful.shutdown()).await.is_err() {
         tracing::warn!("closed object store connections that exceeded the shutdown timeout");
     }

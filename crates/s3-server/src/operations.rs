@@ -233,7 +233,8 @@ impl S3 for Operations {
         let input = request.input;
         self.check_bucket(&input.bucket)?;
         refuse_conditions(is_conditional(&request.headers))?;
-        let entry = self.store.head(&input.key).ok_or(s3_error!(NoSuchKey))?;
+        let store = Arc::clone(&self.store);
+        let entry = blocking(move || store.head(&input.key)).await?.ok_or(s3_error!(NoSuchKey))?;
         Ok(S3Response::new(HeadObjectOutput {
             content_length: Some(size(&entry)),
             accept_ranges: Some("bytes".to_owned()),
@@ -274,9 +275,10 @@ impl S3 for Operations {
                     .ok_or(s3_error!(InvalidArgument, "Invalid continuation token"))?,
             ),
         };
-        let after = token.as_deref().or(input.start_after.as_deref());
-        let prefix = input.prefix.as_deref().unwrap_or_default();
-        let page = self.store.list(prefix, after, max_keys.min(PAGE_SIZE));
+        let after = token.or_else(|| input.start_after.clone());
+        let prefix = input.prefix.unwrap_or_default();
+        let (store, wanted) = (Arc::clone(&self.store), prefix.clone());
+        let page = blocking(move || store.list(&wanted, after.as_deref(), max_keys.min(PAGE_SIZE))).await?;
 
         let last = page.objects.last().map(|(key, _)| hex::encode(key.as_bytes()));
         let is_encoded = input.encoding_type.as_ref().is_some_and(|encoding| encoding.as_str() == EncodingType::URL);
@@ -294,7 +296,7 @@ impl S3 for Operations {
             .collect();
         Ok(S3Response::new(ListObjectsV2Output {
             name: Some(input.bucket),
-            prefix: Some(encode(prefix)),
+            prefix: Some(encode(&prefix)),
             max_keys: Some(requested),
             key_count: i32::try_from(contents.len()).ok(),
             continuation_token: input.continuation_token,

@@ -26,8 +26,11 @@ impl Settings {
 }
 
 fn secure(url: &mut String) {
-    if let Some(rest) = url.strip_prefix("http://") {
-        *url = format!("https://{rest}");
+    // Schemes have no case, and spaces before a URL do not count.
+    if let Some((scheme, rest)) = url.split_once(':')
+        && scheme.trim_start().eq_ignore_ascii_case("http")
+    {
+        *url = format!("https:{rest}");
     }
 }
 

@@ -126,6 +126,29 @@ fn first_start_is_repeated_if_its_key_cannot_be_written() {
     server.client(Some(key.trim_end()), organization).get("/v1/files").ok();
 }
 
+/// A start may be killed, or fail, between creating the key and naming its file.
+#[test]
+fn first_key_that_was_never_shown_is_found_by_the_next_start() {
+    let mut server = Server::start(Database::sqlite());
+    let organization = Uuid::parse_str(value_after(&banner_of(&server), "Organization")).unwrap();
+    assert_eq!(server.stop().code(), Some(0));
+    let key_file = server.data_folder().join("first-key");
+    let draft = server.data_folder().join(".retrieval-partial-0123456789abcdef");
+    fs::rename(&key_file, &draft).unwrap();
+    // Keys of starts that created no organization stay where they are.
+    let invalid = server.data_folder().join(".retrieval-partial-0000000000000000");
+    fs::write(&invalid, "rsk_of_no_organization\n").unwrap();
+
+    server.resume();
+    until("the key is found", Duration::from_secs(5), || key_file.exists().then_some(()));
+    let key = fs::read_to_string(&key_file).unwrap();
+    server.client(Some(key.trim_end()), organization).get("/v1/files").ok();
+    let warning = format!("the key is in the file `{}`", key_file.display());
+    until("the file is named", Duration::from_secs(5), || server.log().contains(&warning).then_some(()));
+    assert!(!draft.exists() && invalid.exists());
+    assert!(!server.log().contains(key.trim_end()));
+}
+
 /// Standard output may be full or closed.
 #[cfg(target_os = "linux")]
 #[test]

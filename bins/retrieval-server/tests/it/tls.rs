@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, KeyPair};
 use rustix::process::Signal;
@@ -132,6 +132,24 @@ fn new_pair_is_taken_over_and_a_broken_one_is_not() {
     // Without a signal, too.
     old.write(folder);
     until("the old pair is back", DEADLINE, || send(&address, &old, &hello).ok());
+}
+
+#[test]
+fn clients_that_begin_no_handshake_do_not_delay_the_stop() {
+    let pair = pair(2100);
+    let mut server = prepare(&pair);
+    server.resume();
+    let addresses = [server.base().trim_start_matches("http://").to_owned(), server.storage_address()];
+    let mut silent = Vec::new();
+    for address in &addresses {
+        silent.push(TcpStream::connect(address).unwrap());
+        // An answer to a later connection shows that the listener has accepted the silent one.
+        send(address, &pair, &request("GET /", address, "none", "")).unwrap();
+    }
+    let asked = Instant::now();
+    assert_eq!(server.stop().code(), Some(0));
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    drop(silent);
 }
 
 #[test]

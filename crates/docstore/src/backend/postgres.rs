@@ -194,6 +194,18 @@ async fn lock_organizations(connection: &mut Conn) -> Result<()> {
     Ok(())
 }
 
+/// Arbitrary number that distinguishes the advisory lock of claims of deliveries from others.
+const DELIVERY_LOCK_CLASS: i32 = 0x7765_6268;
+
+/// Keeps other transactions from claiming deliveries until this one ends: they would not count the leases of this one.
+async fn lock_claims_of_deliveries(connection: &mut Conn) -> Result<()> {
+    diesel::sql_query("SELECT pg_advisory_xact_lock($1, 0)")
+        .bind::<Integer, _>(DELIVERY_LOCK_CLASS)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 #[derive(Clone)]
 pub struct Pools {
     pool: Pool<Conn>,

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DeliveryId, OrganizationId, Timestamp, WebhookId};
 
-use super::Conn;
+use super::{Conn, lock_claims_of_deliveries};
 use crate::error::Result;
 use crate::rows::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};
 use crate::schema::{webhook_deliveries as deliveries, webhooks};
@@ -85,6 +85,7 @@ pub async fn claim_deliveries(
     limit: i64,
     share: i64,
 ) -> Result<Vec<ClaimedDelivery>> {
+    lock_claims_of_deliveries(connection).await?;
     // Counted here: for groups SQLite would read the whole index of organizations.
     let in_progress: Vec<OrganizationId> = deliveries::table
         .filter(deliveries::lease_expires_at.gt(Bind(now)))

@@ -70,7 +70,7 @@ pub mod webhooks;
 
 use model::IndexName;
 
-use super::{Conn, lock_documents, lock_organizations, lock_outbox};
+use super::{Conn, lock_claims_of_deliveries, lock_documents, lock_organizations, lock_outbox};
 
 /// Returns true for the index whose documents have owners.
 pub fn is_workspace(index: IndexName) -> bool {

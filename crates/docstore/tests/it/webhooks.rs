@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::support::{
     Database, NOW, Place, at, audit_entry, connect, new_delivery, new_organization, new_webhook, run_event,
-    until_a_query_waits,
+    until_a_query_waits, until_queries_wait,
 };
 
 on_both_backends!(
@@ -17,6 +17,7 @@ on_both_backends!(
     claims_are_exclusive_until_expiry,
     organizations_share_claims,
     concurrent_claims_are_exclusive,
+    concurrent_claims_share_an_organization,
     failures_in_a_row_postpone_deliveries_of_the_same_webhook,
     success_makes_postponed_deliveries_due,
     success_ends_a_period_of_failures,
@@ -178,6 +179,27 @@ async fn concurrent_claims_are_exclusive(db: Database) {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 10);
+}
+
+async fn concurrent_claims_share_an_organization(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let organization_id = new_organization(&db).await;
+    for _ in 0..8 {
+        db.enqueue_delivery(new_delivery(organization_id, None)).await.unwrap();
+    }
+    let (other, observer) = (connect(url).await, connect(url).await);
+    // A claim reads the webhooks last, so it waits with leases that are not committed.
+    other.batch_execute("BEGIN; LOCK TABLE webhooks").await.unwrap();
+    let start = |owner: &str| {
+        let (store, owner) = (db.another_store(), owner.to_owned());
+        tokio::spawn(async move { store.claim_deliveries(owner, NOW, at(10), 10, 4).await.unwrap().len() })
+    };
+    let first = start("a");
+    until_queries_wait(&observer, 1).await;
+    let second = start("b");
+    until_queries_wait(&observer, 2).await;
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!((first.await.unwrap(), second.await.unwrap()), (4, 0));
 }
 
 /// Fails this number of deliveries, one after the other. They are due again at 100.

@@ -62,16 +62,19 @@ impl Files {
         }
     }
 
-    /// Moves a complete file from `incoming` to its final path.
-    pub fn publish(&self, id: ObjectId) -> io::Result<()> {
+    /// Moves a complete file from `incoming` to its final path. A failure is logged: the object is read from where its file
+    /// is, and the next start repeats the move.
+    pub fn publish(&self, id: ObjectId) {
         let (from, to) = (self.incoming(id), self.object(id));
-        match fs::rename(&from, &to) {
+        let moved = match fs::rename(&from, &to) {
             // Folders are created on first use: creating all 256 would slow down the first start.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(to.parent().unwrap_or(&self.root))?;
-                fs::rename(from, to)
+                fs::create_dir_all(to.parent().unwrap_or(&self.root)).and_then(|()| fs::rename(&from, &to))
             }
             result => result,
+        };
+        if let Err(error) = moved {
+            tracing::warn!(path = %from.display(), %error, "cannot move object store file");
         }
     }
 
@@ -80,8 +83,11 @@ impl Files {
         sync_folder(&self.root.join("incoming"))
     }
 
+    /// Removes the file of an object, which is still in `incoming` if it could not be moved.
     pub fn remove_object(&self, id: ObjectId) {
-        remove(&self.object(id));
+        if !remove(&self.object(id)) {
+            remove(&self.incoming(id));
+        }
     }
 
     /// Removes files of replaced and deleted objects that a crash between journal and removal left behind. Ids are
@@ -100,7 +106,11 @@ impl Files {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
             let Ok(id) = ObjectId::from_str_radix(name, 16) else { continue };
-            if is_live(id) { self.publish(id)? } else { remove(&self.incoming(id)) }
+            if is_live(id) {
+                self.publish(id);
+            } else {
+                remove(&self.incoming(id));
+            }
         }
         Ok(())
     }
@@ -111,13 +121,14 @@ pub(super) fn object_path(id: ObjectId) -> PathBuf {
     PathBuf::from(format!("objects/{:02x}/{id:016x}", id & 0xff))
 }
 
-/// Removes an unreferenced file. A failure is logged and does not fail the request.
-pub(super) fn remove(path: &Path) {
+/// Removes an unreferenced file. Returns false if it does not exist. A failure is logged and does not fail the request.
+pub(super) fn remove(path: &Path) -> bool {
     match fs::remove_file(path) {
         Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
         Err(error) => tracing::warn!(path = %path.display(), %error, "cannot remove object store file"),
     }
+    true
 }
 
 #[cfg(unix)]

@@ -12,8 +12,9 @@
 //!
 //! A put writes the content to `incoming`, appends its line to the journal, which commits it, and then moves the file
 //! to its final path. A crash in between leaves either a file without a line, which the next start removes, or a line
-//! whose file is still in `incoming`, which the next start moves. A replaced object keeps its file until the new line
-//! is written, so readers that opened it can read all of it.
+//! whose file is still in `incoming`, which the next start moves. A move that fails, for example on
+//! a full disk, leaves the same state: the object is read from `incoming` until then. A replaced object keeps its file
+//! until the new line is written, so readers that opened it can read all of it.
 
 mod copy;
 mod files;

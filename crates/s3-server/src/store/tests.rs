@@ -3,9 +3,14 @@
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Instant;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use s3s::dto::{HeadObjectInput, ListObjectsV2Input};
+use s3s::{S3, S3Request};
 
 use super::*;
+use crate::operations::Operations;
 
 fn open(root: &Path) -> Arc<Store> {
     Store::open(root.to_owned(), Durability::Process).unwrap()
@@ -32,10 +37,10 @@ fn files(root: &Path) -> usize {
 
 /// Polls until `holds` returns true: leftover files are removed in the background after the start.
 fn eventually(holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + std::time::Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(10);
     while !holds() {
         assert!(Instant::now() < deadline, "condition not met after 10 s");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -96,6 +101,98 @@ fn a_put_in_the_journal_is_completed_at_the_next_start() {
         assert_eq!(body(&store, "k").as_deref(), Some("new content"));
         eventually(|| files(crashed) == 1);
     });
+}
+
+/// Makes moves of the first object fail, as on a disk without room for another folder: a link to nowhere can be neither
+/// entered nor replaced by a folder.
+fn block_first_object(root: &Path) -> PathBuf {
+    let folder = root.join("objects/01");
+    std::os::unix::fs::symlink("nowhere", &folder).unwrap();
+    folder
+}
+
+#[test]
+fn a_put_whose_file_cannot_be_moved_succeeds() {
+    for durability in [Durability::Process, Durability::Power] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().to_owned(), durability).unwrap();
+        let blocked = block_first_object(folder.path());
+        let entry = put(&store, "k", "content");
+        assert_eq!((entry.id, body(&store, "k").as_deref()), (1, Some("content")));
+        assert_eq!(*store.synced.lock().unwrap(), u64::from(durability == Durability::Power), "{durability:?}");
+        drop(store);
+        assert_eq!(body(&open(folder.path()), "k").as_deref(), Some("content"), "while moves still fail");
+
+        std::fs::remove_file(blocked).unwrap();
+        assert_eq!(body(&open(folder.path()), "k").as_deref(), Some("content"));
+        assert_eq!(files(folder.path()), 1);
+        assert!(folder.path().join(files::object_path(1)).exists(), "moved by the start");
+    }
+}
+
+#[test]
+fn a_file_that_could_not_be_moved_is_removed_with_its_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let blocked = block_first_object(folder.path());
+    put(&store, "k", "content");
+    store.delete("k").unwrap();
+    std::fs::remove_file(blocked).unwrap();
+    assert_eq!(files(folder.path()), 0);
+}
+
+fn request<T>(input: T) -> S3Request<T> {
+    S3Request {
+        input,
+        method: http::Method::GET,
+        uri: http::Uri::from_static("/b/k"),
+        headers: http::HeaderMap::new(),
+        extensions: http::Extensions::new(),
+        credentials: None,
+        region: None,
+        service: None,
+        trailing_headers: None,
+    }
+}
+
+/// A compaction holds the lock while it waits for the disk.
+#[test]
+fn requests_that_wait_for_the_lock_delay_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    put(&store, "k", "content");
+    let operations = Operations {
+        store: Arc::clone(&store),
+        bucket: "b".to_owned(),
+        max_object_bytes: 1,
+        is_full: Arc::new(|| false),
+    };
+    let (lock, locked) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let writer = std::thread::spawn(move || {
+        let _held = store.write();
+        lock.send(()).unwrap();
+        // A request that blocks this test waits until the end of this time.
+        released.recv_timeout(Duration::from_secs(5)).is_ok()
+    });
+    locked.recv().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let head = HeadObjectInput { bucket: "b".to_owned(), key: "k".to_owned(), ..HeadObjectInput::default() };
+        let list = ListObjectsV2Input { bucket: "b".to_owned(), ..ListObjectsV2Input::default() };
+        let mut head = operations.head_object(request(head));
+        let mut list = operations.list_objects_v2(request(list));
+        tokio::select! {
+            biased;
+            _ = &mut head => panic!("the lock is held"),
+            _ = &mut list => panic!("the lock is held"),
+            () = tokio::task::yield_now() => {}
+        }
+        release.send(()).unwrap();
+        assert_eq!(head.await.unwrap().output.content_length, Some(7));
+        assert_eq!(list.await.unwrap().output.key_count, Some(1));
+    });
+    assert!(writer.join().unwrap(), "both requests were waiting before the lock was released");
 }
 
 /// Copies the folder to the state another process finds after this one was killed. The lock is not part of it.

@@ -100,8 +100,9 @@ impl Upload {
             if let Some(reservation) = options.reservation {
                 reservation.consume();
             }
-            // Under the lock, so that readers do not look for the file before it is moved.
-            store.files.publish(self.id)?;
+            // Under the lock, so that readers do not look for the file before it is moved. The put is in the journal, so a
+            // failure to move the file no longer makes it fail.
+            store.files.publish(self.id);
             store.compact_if_worthwhile(&mut state);
             (replaced, state.written)
         };

@@ -406,6 +406,8 @@ fn certificate_and_key_belong_together_and_make_urls_secure() {
     assert_eq!((settings.server.public_url.as_str(), settings.scheme()), ("https://127.0.0.1:8080", "https"));
     let storage = "[storage]\npublic_endpoint = \"http://localhost:8082\"\n";
     assert_eq!(load(&format!("{pair}{storage}"), &[]).unwrap().storage.public_endpoint, "https://localhost:8082");
+    let shouted = format!("{pair}[storage]\npublic_endpoint = \"HTTP://files.example.com:8082\"\n");
+    assert_eq!(load(&shouted, &[]).unwrap().storage.public_endpoint, "https://files.example.com:8082");
     let external = load(&format!("{pair}{storage}backend = \"s3\"\n"), &[]).unwrap();
     assert_eq!(external.storage.public_endpoint, "http://localhost:8082", "another server's");
     let plain = Settings::load(None, []).unwrap();

@@ -2,6 +2,7 @@
 
 mod background;
 mod dependencies;
+mod first_start;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -9,17 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use app::accounts::{FirstOrganization, NewKey};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
 use connections::Connections;
-use docstore::{Docstore, Location};
+use docstore::Location;
 use http_actix::{Listeners, MetricsText};
 use ingest::Supervisor;
-use model::{Clock, SystemClock};
+use model::SystemClock;
 use server_tls::ServerTls;
-use settings::{IndexBackend, Settings, StorageBackend, WebProvider};
+use settings::{IndexBackend, Settings, StorageBackend};
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -30,7 +30,7 @@ use crate::readiness::Readiness;
 use crate::rendering::Browser;
 use crate::role::Role;
 use crate::temp_folder::TempFolder;
-use crate::{actor, banner, certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
+use crate::{certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
 use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
@@ -162,7 +162,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     let address = role.serves_requests().then(|| tracing::field::display(settings.server.bind));
     tracing::info!(role = role.as_str(), address, operations = %settings.operations.bind, "listening");
     if role.serves_requests() {
-        first_start(&settings, &store, print_key, config).await?;
+        first_start::run(&settings, &app, &store, print_key, config).await?;
     }
     let failure = tokio::select! {
         () = signals.received() => None,
@@ -256,34 +256,6 @@ fn options(settings: &Settings) -> Options {
         shares: ShareLimits::for_cores(std::thread::available_parallelism().map_or(2, usize::from)),
         max_crawl_urls: settings.crawl.max_urls,
     }
-}
-
-/// Creates an organization and a key in an empty SQLite database and shows them. Does nothing on PostgreSQL.
-async fn first_start(
-    settings: &Settings,
-    store: &Docstore,
-    print_key: bool,
-    config: Option<&Path>,
-) -> anyhow::Result<()> {
-    if !matches!(compose::location(settings)?, Location::Sqlite(_)) || !store.list_organizations().await?.is_empty() {
-        return Ok(());
-    }
-    let now = SystemClock.now();
-    let key = NewKey { name: "first key".to_owned(), ..NewKey::default() };
-    let first = FirstOrganization::new(actor::SERVER, now, "default", key)?;
-    let (organization_id, key) = (first.organization_id().to_string(), first.key().to_owned());
-    // Kept before it is valid: if that fails, the next start is the first one again.
-    let kept = banner::keep(&key, &settings.data_dir, print_key)?;
-    if !first.store(store).await? {
-        tracing::info!("another process created the first organization");
-        kept.discard();
-        return Ok(());
-    }
-    let place = kept.publish()?;
-    let has_index_only = settings.web.providers == [WebProvider::Index];
-    let is_web_empty = has_index_only && store.list_web_pages(None, None, 1).await?.is_empty();
-    let program = is_web_empty.then(|| banner::program(config));
-    banner::print(&settings.server.public_url, &organization_id, place, program.as_deref())
 }
 
 /// Stop signals. Registered before the service starts, so that it can be stopped while starting.

@@ -6,7 +6,7 @@ mod rows;
 mod run;
 
 pub use database::{Database, Place};
-pub use postgres::{connect, until_a_query_waits};
+pub use postgres::{connect, until_a_query_waits, until_queries_wait};
 pub use rows::{
     NOW, at, audit_entry, divided, documents_in, new_delivery, new_organization, new_research, new_webhook,
     organization, page, run_event, workspace_document,

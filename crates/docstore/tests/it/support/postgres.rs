@@ -109,11 +109,16 @@ fn digest_of_migrations() -> u64 {
 
 /// Returns once a query of the database waits for a lock.
 pub async fn until_a_query_waits(observer: &Client) {
+    until_queries_wait(observer, 1).await;
+}
+
+/// Returns once this number of queries of the database wait for locks.
+pub async fn until_queries_wait(observer: &Client, count: usize) {
     let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let waits = async {
-        while observer.query(waiting, &[]).await.unwrap().is_empty() {
+        while observer.query(waiting, &[]).await.unwrap().len() < count {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), waits).await.expect("no query waits for a lock");
+    tokio::time::timeout(Duration::from_secs(30), waits).await.expect("too few queries wait for locks");
 }
