@@ -146,7 +146,7 @@ pub struct Search {
     /// Maximum age since publication
     #[arg(long, value_parser = api_values::freshness(), value_name = "WINDOW")]
     pub freshness: Option<Freshness>,
-    /// Earliest publication, a date or RFC 3339 time
+    /// Lower bound of publication, exclusive, a date or RFC 3339 time
     #[arg(long, value_name = "TIME")]
     pub published_after: Option<String>,
     /// Latest publication, exclusive, a date or RFC 3339 time

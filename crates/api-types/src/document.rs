@@ -123,10 +123,10 @@ pub struct ContentRequest {
 pub enum Selection {
     /// No content block.
     None,
-    /// The best passages for `query`, in document order: as many as fit into `max_chars`, at most `max_passages`; five without
-    /// a limit.
+    /// The best passages for `query`, or the first ones without a query, in document order: as many as fit into `max_chars`, at
+    /// most `max_passages`; five without a limit.
     QueryRelevant,
-    /// The most representative passages of the document, or the best ones for `query`; as many as for `query_relevant`.
+    /// Another name of `query_relevant`: the first passages of the document, or the best ones for `query`.
     TopPassages,
     /// The passages of `passage_ids`.
     PassageIds,

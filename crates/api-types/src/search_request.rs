@@ -130,7 +130,8 @@ pub struct Filters {
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FreshnessPolicy {
-    /// Earliest publication time: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC).
+    /// Lower bound of the publication time, exclusive: RFC 3339 or `YYYY-MM-DD` (start of that day, UTC). A page that states only
+    /// that day is left out.
     #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "time_or_day")]
     pub published_after: Option<String>,

@@ -15,8 +15,8 @@ const MAX_NAME_ECHO: usize = 100;
 pub(crate) fn refuse_unknown_parameters(request: &HttpRequest, is_known: impl Fn(&str) -> bool) -> Result<(), Failure> {
     for pair in request.query_string().split('&').filter(|pair| !pair.is_empty()) {
         let name = pair.split('=').next().unwrap_or_default();
-        if !is_known(name) {
-            let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
+        let name = percent_decode_str(name).decode_utf8_lossy();
+        if !is_known(&name) {
             let message = format!("unknown query parameter `{name}`");
             let field: String = name.chars().take(MAX_NAME_ECHO).collect();
             return Err(Failure::malformed(message.clone(), message).with("field", field));
@@ -72,6 +72,21 @@ pub(crate) fn number(
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use actix_web::test::TestRequest;
+
+    #[test]
+    fn parameters_are_known_by_their_decoded_names() {
+        let is_accepted = |query: &str| {
+            let request = TestRequest::with_uri(&format!("/?{query}")).to_http_request();
+            refuse_unknown_parameters(&request, |name| name == "group_by").is_ok()
+        };
+        for query in ["group_by=day", "group%5Fby=day", "%67roup_by"] {
+            assert!(is_accepted(query), "{query}");
+        }
+        for query in ["group%255Fby=day", "group_by%3D=day", "%ff"] {
+            assert!(!is_accepted(query), "{query}");
+        }
+    }
 
     #[test]
     fn values_are_decoded_and_empty_ones_are_absent() {

@@ -7,7 +7,7 @@ use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime};
 
 use crate::failure::Failure;
 
-/// Returns the earliest publication time of results. `published_after` takes precedence over the freshness window.
+/// Returns the exclusive lower bound of the publication time of results. `published_after` takes precedence over the freshness window.
 pub(crate) fn published_after(
     policy: &FreshnessPolicy,
     now: OffsetDateTime,

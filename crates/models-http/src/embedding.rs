@@ -19,7 +19,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use self::dialect::Dialect;
 use self::vectors::Dimensions;
 use crate::cooldown::Cooldown;
-use crate::endpoint::{Endpoint, Reply, unreachable};
+use crate::endpoint::{Endpoint, unreachable};
+use crate::lengths::{is_too_long, shorter};
 use crate::retries::{Failure, Retries};
 
 /// Requests for documents at a time. More would delay queries at the endpoint.
@@ -197,9 +198,9 @@ impl HttpEmbedder {
                 let vectors = self.dialect.read(&reply.body)?;
                 return Ok(Some(self.dimensions.check(vectors, texts.len())?));
             }
-            match texts::shorter(&texts) {
+            match shorter(&texts) {
                 Some(_) if is_too_long(&reply) && batch.len() > 1 => return Ok(None),
-                Some(shorter) if is_too_long(&reply) => max_chars = shorter,
+                Some(half) if is_too_long(&reply) => max_chars = half,
                 Some(_) | None => {
                     return Err(Failure { error: ModelError::Status(reply.status), retry_after: reply.retry_after });
                 }
@@ -256,37 +257,4 @@ fn version(options: &HttpEmbedderOptions, dialect: Dialect) -> String {
         version.push_str(&format!(":p{}", hex::encode(&digest[..4])));
     }
     version
-}
-
-/// Returns true if the endpoint names the length of the texts as the reason of a rejection. llama.cpp has status 500 for it.
-fn is_too_long(reply: &Reply) -> bool {
-    if !matches!(reply.status, 400 | 413 | 422 | 500) {
-        return false;
-    }
-    let text = String::from_utf8_lossy(&reply.body).to_ascii_lowercase();
-    ["token", "length", "too long", "too large", "context"].iter().any(|sign| text.contains(sign))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reply(status: u16, body: &str) -> Reply {
-        Reply { status, retry_after: None, body: body.as_bytes().to_vec() }
-    }
-
-    #[test]
-    fn rejections_of_long_texts_are_recognized() {
-        for (status, body) in [
-            (400, "This model's maximum context length is 512 tokens"),
-            (500, "input is too large to process. increase the physical batch size"),
-            (413, "<h1>413 Request Entity Too Large</h1>"),
-            (422, r#"{"error": "`inputs` must have less than 512 tokens"}"#),
-        ] {
-            assert!(is_too_long(&reply(status, body)), "{body}");
-        }
-        for (status, body) in [(400, "unknown model `m`"), (500, "out of memory"), (401, "invalid token"), (404, "")] {
-            assert!(!is_too_long(&reply(status, body)), "{body}");
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Client of `/rerank` endpoints.
 
+mod accepted_length;
 mod dialect;
 
 use std::fmt;
@@ -11,9 +12,11 @@ use models::ModelError;
 use models::health::Health;
 use models::scoring::Reranker;
 
-use self::dialect::Dialect;
+use self::accepted_length::AcceptedLength;
+use self::dialect::{Dialect, Form};
 use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, Reply, unreachable};
+use crate::lengths::{is_too_long, shorter};
 
 /// Texts per request.
 const BATCH: usize = 32;
@@ -49,6 +52,7 @@ pub struct HttpReranker {
     version: String,
     timeout: Duration,
     dialect: Dialect,
+    accepted_length: AcceptedLength,
     cooldown: Cooldown,
     health: Health,
 }
@@ -66,14 +70,21 @@ impl HttpReranker {
         }
         let endpoint = Endpoint::new(url, api_key.as_deref(), timeout)?;
         let version = if model.is_empty() { "http".to_owned() } else { format!("http:{model}") };
-        let (dialect, cooldown, health) = (Dialect::default(), Cooldown::default(), Health::default());
-        Ok(Self { endpoint, model, version, timeout, dialect, cooldown, health })
+        Ok(Self {
+            endpoint,
+            model,
+            version,
+            timeout,
+            dialect: Dialect::default(),
+            accepted_length: AcceptedLength::default(),
+            cooldown: Cooldown::default(),
+            health: Health::default(),
+        })
     }
 
     async fn batch(&self, query: &str, texts: &[String]) -> Result<Vec<f32>, ModelError> {
         let first = self.dialect.last_accepted();
-        let body = first.body(&self.model, query, texts)?;
-        let Reply { status, body, .. } = self.endpoint.post(body, MAX_RESPONSE).await?;
+        let Reply { status, body, .. } = self.request(first, query, texts).await?;
         if status == 200 {
             return first.scores(&body, texts.len());
         }
@@ -82,14 +93,36 @@ impl HttpReranker {
             return Err(ModelError::Status(status));
         }
         let second = first.other();
-        let body = second.body(&self.model, query, texts)?;
-        let Reply { status, body, .. } = self.endpoint.post(body, MAX_RESPONSE).await?;
+        let Reply { status, body, .. } = self.request(second, query, texts).await?;
         if status != 200 {
             return Err(ModelError::Status(status));
         }
         let scores = second.scores(&body, texts.len())?;
         self.dialect.remember(second);
         Ok(scores)
+    }
+
+    /// Sends one batch. If the endpoint finds its texts too long, they are halved until it accepts them or they are short: servers
+    /// other than TEI, Cohere and Jina do not cut texts to the model's limit of tokens. The scores need no whole texts, and without
+    /// scores the search would lose its ranking.
+    async fn request(&self, form: Form, query: &str, texts: &[String]) -> Result<Reply, ModelError> {
+        let query_chars = query.chars().count();
+        let first_max = self.accepted_length.beside(query_chars);
+        let mut max_chars = first_max;
+        loop {
+            let cut: Vec<String> = texts.iter().map(|text| text.chars().take(max_chars).collect()).collect();
+            let body = form.body(&self.model, query, &cut)?;
+            let reply = self.endpoint.post(body, MAX_RESPONSE).await?;
+            match shorter(&cut) {
+                Some(half) if is_too_long(&reply) => max_chars = half,
+                Some(_) | None => {
+                    if reply.status == 200 && max_chars < first_max {
+                        self.accepted_length.remember(query_chars, max_chars);
+                    }
+                    return Ok(reply);
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Tokens of texts.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde_json::Value;
 use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
 
 use crate::folder::{Folder, LoadError};
@@ -15,6 +17,8 @@ pub struct Tokens {
     tokenizer: Tokenizer,
     /// Token for words outside of the vocabulary.
     unknown: Option<u32>,
+    /// Known tokens that carry no word, such as punctuation marks and the mark of a word's beginning.
+    wordless: HashSet<u32>,
     lowercase: bool,
     with_special: bool,
 }
@@ -23,12 +27,23 @@ pub struct Tokens {
 #[derive(Deserialize)]
 struct Description {
     model: ModelDescription,
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
 }
 
 #[derive(Deserialize)]
 struct ModelDescription {
     unk_token: Option<String>,
     unk_id: Option<u32>,
+}
+
+impl Description {
+    /// Returns true if tokens stand for bytes, whose characters say nothing about those of the text.
+    fn has_tokens_of_bytes(&self) -> bool {
+        [&self.normalizer, &self.pre_tokenizer].iter().any(|step| step.to_string().contains(r#""ByteLevel""#))
+    }
 }
 
 impl Tokens {
@@ -42,17 +57,20 @@ impl Tokens {
         let mut tokenizer = Tokenizer::from_bytes(&content.bytes).map_err(|error| fault(error.to_string()))?;
         tokenizer.with_padding(None);
         tokenizer.with_truncation(None).map_err(|error| fault(error.to_string()))?;
-        let largest = tokenizer.get_vocab(true).into_values().max();
-        match largest.map(index) {
+        let vocabulary = tokenizer.get_vocab(true);
+        match vocabulary.values().max().copied().map(index) {
             None => return Err(fault("has no tokens".to_owned())),
             Some(largest) if largest >= rows => {
                 return Err(fault(format!("has a token with the id {largest}, and the model has {rows} tokens")));
             }
             Some(_) => {}
         }
-        let Description { model } = serde_json::from_slice(&content.bytes).map_err(|error| fault(error.to_string()))?;
+        let description: Description =
+            serde_json::from_slice(&content.bytes).map_err(|error| fault(error.to_string()))?;
+        let wordless = if description.has_tokens_of_bytes() { HashSet::new() } else { wordless(&vocabulary) };
+        let Description { model, .. } = description;
         let unknown = model.unk_id.or_else(|| tokenizer.token_to_id(&model.unk_token?));
-        Ok(Self { path: content.path.clone(), tokenizer, unknown, lowercase: false, with_special })
+        Ok(Self { path: content.path.clone(), tokenizer, unknown, wordless, lowercase: false, with_special })
     }
 
     /// Sets the maximum number of tokens per text.
@@ -79,12 +97,14 @@ impl Tokens {
         self.unknown
     }
 
-    /// Returns true for tokens, without those that mark the ends of a text, that are all outside of the vocabulary.
+    /// Returns true for tokens, without those that mark the ends of a text, whose words are all outside of the vocabulary. Without
+    /// words, as in a text of punctuation marks, none is outside of it.
     pub fn are_unknown(&self, ids: &[u32]) -> bool {
-        !ids.is_empty() && ids.iter().all(|id| Some(*id) == self.unknown)
+        let is_unknown = |id: &u32| Some(*id) == self.unknown;
+        ids.iter().any(is_unknown) && ids.iter().all(|id| is_unknown(id) || self.wordless.contains(id))
     }
 
-    /// Returns true for a text whose tokens are all outside of the vocabulary.
+    /// Returns true for a text whose words are all outside of the vocabulary.
     pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
         Ok(self.are_unknown(&self.encode(text, false)?))
     }
@@ -102,6 +122,12 @@ impl Tokens {
         };
         encoded.map(|encoding| encoding.get_ids().to_vec()).map_err(|error| error.to_string())
     }
+}
+
+/// Returns the tokens without a letter or digit. Tokens of single bytes (`<0x0A>`) have some.
+fn wordless(vocabulary: &HashMap<String, u32>) -> HashSet<u32> {
+    let is_wordless = |token: &str| !token.chars().any(char::is_alphanumeric);
+    vocabulary.iter().filter(|(token, _)| is_wordless(token)).map(|(_, id)| *id).collect()
 }
 
 /// Returns the row of a token.

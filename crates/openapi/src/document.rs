@@ -20,6 +20,10 @@ Every response has a `request_id`, in the body and in the header `X-Request-ID`.
 doubled each time, at most 8 s, three retries); on 429 wait for `Retry-After`, or else until \
 `X-RateLimit-Reset`. Do not retry other errors, nor 507.
 
+A request that is not valid HTTP gets status 400, 408 or 431 with an empty body and without `X-Request-ID`: characters \
+outside ASCII in its URL that are not percent-encoded, a URL above 65,534 bytes, more than 96 headers, or headers that \
+arrive too slowly.
+
 `warnings` lists warnings: a 200 with warnings is a complete answer.";
 
 /// Returns the OpenAPI 3.1 document of the public API.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docstore::{Grant, NewPage, ReadCapture, StoredCapture, VisibleDocument};
-use model::{CaptureId, Collection, DocId};
+use model::{CaptureId, Collection, DocId, OrganizationId};
 use retrieval_core::url::{CanonicalUrl, document_id, parse_workspace_url, workspace_url};
 
 use super::Target;
@@ -93,9 +93,12 @@ impl App {
     }
 
     /// Finds a workspace document. Another organization's document and a missing one fail with the same error.
+    ///
+    /// # Errors
+    /// `DocumentNotFound`, and `Invalid` for a malformed URL.
     async fn find_workspace_document(&self, viewer: &Viewer, url: &str) -> Result<Found> {
         let organization_id = viewer.organization_id;
-        let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;
+        let (owner, name) = file_at(url)?;
         if owner != organization_id {
             return Err(Error::DocumentNotFound);
         }
@@ -135,10 +138,19 @@ fn is_workspace_url(url: &str) -> bool {
     url.trim_start().to_ascii_lowercase().starts_with("workspace://")
 }
 
+/// Returns the organization and the name of the file at a workspace URL.
+///
+/// # Errors
+/// `Invalid` for a malformed URL, also of another organization: its form says nothing about files.
+fn file_at(url: &str) -> Result<(OrganizationId, String)> {
+    let expected = "a workspace URL is workspace://{organization_id}/{name}, with the name percent-encoded in UTF-8";
+    parse_workspace_url(url).ok_or_else(|| Error::invalid("canonical_url", expected))
+}
+
 /// Returns the id of the document at an address.
 fn address_id(url: &str) -> Result<DocId> {
     if is_workspace_url(url) {
-        let (owner, name) = parse_workspace_url(url).ok_or(Error::DocumentNotFound)?;
+        let (owner, name) = file_at(url)?;
         return Ok(document_id(&workspace_url(owner, &name)));
     }
     let canonical = CanonicalUrl::parse(url).map_err(|error| Error::invalid("canonical_url", error.to_string()))?;

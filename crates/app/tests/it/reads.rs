@@ -8,9 +8,10 @@ use app::documents::{
 use app::feedback::FeedbackRequest;
 use app::web::WebPage;
 use ingest::prepare::Extent;
-use model::{FeedbackEvent, RunMode};
+use model::{CaptureId, FeedbackEvent, RunMode};
 use test_support::site::{Page, Site};
 use test_support::{Setup, Tenant, TestApp, feedback, page, read_id, read_url, search, until};
+use uuid::Uuid;
 
 use crate::accounts::refused_field;
 
@@ -67,6 +68,36 @@ mod access {
         for url in ["", "tides", "ftp://example.com/", "https://"] {
             let outcome = world.app.read_document(&tenant.viewer, read_url(url)).await;
             assert_eq!(refused_field(outcome), "canonical_url", "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_of_a_file_that_cannot_be_one_is_invalid() {
+        let (world, tenant, _) = start().await;
+        let own = tenant.organization_id;
+        let read = async |url: &str, capture_id: Option<CaptureId>| {
+            let request = ReadRequest { capture_id, ..read_url(url) };
+            world.app.read_document(&tenant.viewer, request).await
+        };
+        let any_capture = Some(CaptureId(Uuid::from_u128(1)));
+        for url in [
+            "workspace://".to_owned(),
+            "workspace://not-a-uuid/a.pdf".to_owned(),
+            format!("workspace://{own}"),
+            format!("workspace://{own}/"),
+            format!("workspace://{own}/a/b.pdf"),
+            format!("workspace://{}/a.pdf", own.0.simple()),
+            format!("workspace://{own}/%ff"),
+        ] {
+            for capture_id in [None, any_capture] {
+                assert_eq!(refused_field(read(&url, capture_id).await), "canonical_url", "{url}");
+            }
+        }
+        for url in [format!("workspace://{own}/a.pdf"), format!("workspace://{}/a.pdf", Uuid::nil())] {
+            for capture_id in [None, any_capture] {
+                let outcome = read(&url, capture_id).await;
+                assert!(matches!(outcome, Err(Error::DocumentNotFound)), "{url}: {outcome:?}");
+            }
         }
     }
 }

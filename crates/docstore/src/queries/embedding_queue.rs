@@ -64,12 +64,17 @@ pub async fn enqueue_jobs_of(
         return Ok(());
     }
     // Locked, so that jobs are enqueued before the model is taken away, which deletes them, or not at all.
-    let model = lock_rows!(index_models::table.find(Bind(index)).select(index_models::model));
-    let model: Option<Option<String>> = model.first(connection).await.optional()?;
-    match model.flatten() {
+    match lock_index_model(connection, index).await? {
         Some(_) => enqueue_jobs(connection, doc_ids, now).await,
         None => Ok(()),
     }
+}
+
+/// Returns the model of an index, which does not change before the transaction ends.
+pub async fn lock_index_model(connection: &mut Conn, index: IndexName) -> Result<Option<String>> {
+    let model = lock_rows!(index_models::table.find(Bind(index)).select(index_models::model));
+    let model: Option<Option<String>> = model.first(connection).await.optional()?;
+    Ok(model.flatten())
 }
 
 pub async fn claim_embedding_jobs(

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
 use super::outbox::enqueue_documents_of;
-use super::{Conn, embedding_queue, index_models, is_workspace};
+use super::{Conn, embedding_queue, is_workspace};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::embedding::{CaptureVectors, EmbeddingProgress, NewVectors, content_key};
 use crate::error::Result;
@@ -82,7 +82,8 @@ pub async fn find_reusable_vectors(
     };
     let mut rows: Vec<VectorsRow> = of_owner()
         .filter(captures::doc_id.eq(Bind(doc_id)))
-        .order(captures::captured_at.desc())
+        // Its own vectors first: a clock that was ahead may have dated many others later.
+        .order((capture_vectors::capture_id.eq(Bind(capture_id)).desc(), captures::captured_at.desc()))
         .limit(EARLIER_CAPTURES)
         .load(connection)
         .await?;
@@ -108,6 +109,7 @@ pub async fn store_vectors(
     owner: String,
     now: Timestamp,
 ) -> Result<()> {
+    let indexes = lock_indexes_with(connection, &model).await?;
     new.sort_unstable_by_key(|one| one.doc_id);
     let doc_ids = new.iter().map(|one| one.doc_id);
     // Locked, so that no other capture or title takes the place of the embedded one meanwhile.
@@ -135,7 +137,6 @@ pub async fn store_vectors(
             }
         }
     }
-    let indexes = indexes_with(connection, &model).await?;
     for (organization_id, doc_ids) in ended {
         let index = index_of(organization_id);
         if indexes.contains(&index) {
@@ -146,11 +147,13 @@ pub async fn store_vectors(
     Ok(())
 }
 
-/// Returns the indexes that use the vectors of a model.
-async fn indexes_with(connection: &mut Conn, model: &str) -> Result<Vec<IndexName>> {
+/// Returns the indexes that use the vectors of a model. All indexes keep their models until the transaction ends: the scan for a new
+/// model comes before or after it, so it neither misses these vectors nor loses the jobs that it enqueues. Called before documents are
+/// locked, since that scan locks in this order.
+async fn lock_indexes_with(connection: &mut Conn, model: &str) -> Result<Vec<IndexName>> {
     let mut indexes = Vec::new();
     for index in IndexName::ALL {
-        if index_models::find_index_model(connection, *index).await?.model.as_deref() == Some(model) {
+        if embedding_queue::lock_index_model(connection, *index).await?.as_deref() == Some(model) {
             indexes.push(*index);
         }
     }
@@ -161,7 +164,7 @@ fn index_of(organization_id: Option<OrganizationId>) -> IndexName {
     organization_id.map_or(Collection::Web, Collection::Workspace).index()
 }
 
-/// Stores vectors for the latest capture of the document. Incomplete ones never replace complete ones.
+/// Stores vectors for the latest capture of the document. Incomplete ones never replace complete ones, except damaged ones.
 async fn insert_vectors(
     connection: &mut Conn,
     model: &str,
@@ -171,13 +174,22 @@ async fn insert_vectors(
     now: Timestamp,
 ) -> Result<()> {
     let Some(passages) = encode(&new.passages) else { return Ok(()) };
-    let replaced = capture_vectors::table
-        .filter(capture_vectors::capture_id.eq(Bind(capture_id)))
-        .filter(capture_vectors::model.eq(model.to_owned()));
-    if complete {
-        diesel::delete(replaced).execute(connection).await?;
+    let of_capture = || {
+        let of_capture = capture_vectors::table.filter(capture_vectors::capture_id.eq(Bind(capture_id)));
+        of_capture.filter(capture_vectors::model.eq(model.to_owned()))
+    };
+    let replaces_complete = complete || {
+        let columns = (capture_vectors::capture_id, capture_vectors::passages, capture_vectors::complete);
+        let stored = of_capture().filter(capture_vectors::complete).select(columns);
+        let stored: Option<VectorsRow> = stored.first(connection).await.optional()?;
+        // A document of many rounds would begin again in each of them.
+        stored.is_some_and(|stored| CaptureVectors::decode(stored).is_none())
+    };
+    if replaces_complete {
+        diesel::delete(of_capture()).execute(connection).await?;
     } else {
-        diesel::delete(replaced.filter(diesel::dsl::not(capture_vectors::complete))).execute(connection).await?;
+        let incomplete = of_capture().filter(diesel::dsl::not(capture_vectors::complete));
+        diesel::delete(incomplete).execute(connection).await?;
     }
     let content_key = content_key(&new.content_digest);
     let row = StoredVectors { capture_id, model: model.to_owned(), passages, complete, content_key, created_at: now };
@@ -240,14 +252,14 @@ async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String
 }
 
 pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<()> {
+    // Another model may have been adopted meanwhile, whose vectors the document lacks.
+    let indexes = lock_indexes_with(connection, &model).await?;
     // Locked, so that no change of a document is overlooked.
     let known = documents::table.filter(is_one_of!(documents::doc_id, doc_ids.clone())).order(documents::doc_id);
     let known: Vec<(DocId, Option<OrganizationId>)> =
         lock_rows!(known.select((documents::doc_id, documents::organization_id))).load(connection).await?;
     let mut left: HashSet<DocId> =
         unembedded_of(connection, doc_ids.clone(), model.clone()).await?.into_iter().collect();
-    // Another model may have been adopted meanwhile, whose vectors the document lacks.
-    let indexes = indexes_with(connection, &model).await?;
     left.extend(known.into_iter().filter(|(_, owner)| !indexes.contains(&index_of(*owner))).map(|(doc_id, _)| doc_id));
     let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
     embedding_queue::drop_embedding_jobs(connection, settled).await

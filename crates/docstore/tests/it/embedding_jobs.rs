@@ -6,7 +6,9 @@ use std::time::Duration;
 use docstore::{EmbeddingProgress, IndexModel, NewDocument};
 use model::{DocId, IndexName, OrganizationId};
 
-use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
+use crate::support::{
+    Database, NOW, Place, at, connect, documents_in, new_organization, page, until_a_query_waits, workspace_document,
+};
 use crate::vectors::{enqueue, vectors};
 
 on_both_backends!(
@@ -19,6 +21,8 @@ on_both_backends!(
     index_of_another_model_keeps_its_jobs,
     index_without_a_model_has_no_jobs,
     settled_jobs_end_unless_their_documents_changed,
+    vectors_stored_during_a_change_of_the_model_reach_the_index,
+    jobs_settled_during_a_change_of_the_model_stay,
 );
 
 const MODEL: &str = "model";
@@ -232,4 +236,44 @@ async fn settled_jobs_end_unless_their_documents_changed(db: Database) {
     db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
     settle().await;
     assert_eq!(sorted(claim(&db, "worker", None, 10).await), sorted(ids[1..].to_vec()));
+}
+
+async fn vectors_stored_during_a_change_of_the_model_reach_the_index(db: Database) {
+    // SQLite has one writer at a time.
+    let Place::Postgres(url) = &db.place else { return };
+    let new = pages(&db, 1).await.remove(0);
+    db.use_model(IndexName::Web, Some("another".to_owned())).await.unwrap();
+    enqueue(&db, IndexName::Web, vec![new.document.doc_id]).await;
+    let entries = db.count_outbox(IndexName::Web).await.unwrap();
+    let (changing, observer) = (connect(url).await, connect(url).await);
+    let change = format!("BEGIN; UPDATE index_models SET model = '{MODEL}', queued_to = NULL, queued = FALSE");
+    changing.batch_execute(&change).await.unwrap();
+    let store = db.store.clone();
+    let complete = vec![vectors(&new, 1, EmbeddingProgress::Complete)];
+    let storing =
+        tokio::spawn(async move { store.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await });
+    until_a_query_waits(&observer).await;
+    changing.batch_execute("COMMIT").await.unwrap();
+    storing.await.unwrap().unwrap();
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 0);
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), entries + 1);
+}
+
+async fn jobs_settled_during_a_change_of_the_model_stay(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let new = pages(&db, 1).await.remove(0);
+    let doc_id = new.document.doc_id;
+    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    let complete = vec![vectors(&new, 1, EmbeddingProgress::Complete)];
+    db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
+    enqueue(&db, IndexName::Web, vec![doc_id]).await;
+    let (changing, observer) = (connect(url).await, connect(url).await);
+    let change = "BEGIN; UPDATE index_models SET model = 'another', queued_to = NULL, queued = FALSE";
+    changing.batch_execute(change).await.unwrap();
+    let store = db.store.clone();
+    let settling = tokio::spawn(async move { store.settle_embedding_jobs(vec![doc_id], MODEL.to_owned()).await });
+    until_a_query_waits(&observer).await;
+    changing.batch_execute("COMMIT").await.unwrap();
+    settling.await.unwrap().unwrap();
+    assert_eq!(db.count_embedding_jobs().await.unwrap(), 1, "the other model has not embedded it");
 }

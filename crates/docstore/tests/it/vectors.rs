@@ -15,6 +15,8 @@ on_both_backends!(
     vectors_of_a_capture_that_was_replaced_meanwhile_serve_the_new_one,
     vectors_with_a_title_that_changed_meanwhile_are_incomplete,
     damaged_vectors_are_skipped,
+    damaged_vectors_are_replaced_by_incomplete_ones,
+    capture_sees_its_own_vectors_first,
     only_the_owner_reuses_vectors,
     vectors_of_other_models_are_pruned,
 );
@@ -215,11 +217,16 @@ async fn vectors_with_a_title_that_changed_meanwhile_are_incomplete(db: Database
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 0);
 }
 
+/// Overwrites all stored vectors.
+async fn damage(db: &Database, hex: &str) {
+    let literal = if db.is_sqlite() { format!("x'{hex}'") } else { format!("'\\x{hex}'::bytea") };
+    db.execute(&format!("UPDATE capture_vectors SET passages = {literal}")).await;
+}
+
 async fn damaged_vectors_are_skipped(db: Database) {
     let new = embedded(&db, page("https://example.com/", "a page")).await;
-    let literal = |hex: &str| if db.is_sqlite() { format!("x'{hex}'") } else { format!("'\\x{hex}'::bytea") };
     for hex in ["", "01", "02030000", "010300", "01ffff00000000", "0100000000000000"] {
-        db.execute(&format!("UPDATE capture_vectors SET passages = {}", literal(hex))).await;
+        damage(&db, hex).await;
         let is_empty = hex == "010300";
         let expected = usize::from(is_empty);
         assert_eq!(listed(&db, new.capture.capture_id).await.len(), expected, "{hex}");
@@ -227,6 +234,36 @@ async fn damaged_vectors_are_skipped(db: Database) {
     }
     store(&db, MODEL, vectors(&new, 1, COMPLETE)).await;
     assert_eq!(listed(&db, new.capture.capture_id).await.len(), 1);
+}
+
+async fn damaged_vectors_are_replaced_by_incomplete_ones(db: Database) {
+    let new = embedded(&db, page("https://example.com/", "a page")).await;
+    damage(&db, "00").await;
+    for value in [2, 3] {
+        store(&db, MODEL, vectors(&new, value, PARTIAL)).await;
+        let found = reusable(&db, &new).await;
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].complete, found[0].passages[0].codes[0]), (false, value));
+    }
+    assert_eq!(db.count("capture_vectors").await, 1);
+}
+
+async fn capture_sees_its_own_vectors_first(db: Database) {
+    let organization_id = new_organization(&db).await;
+    // Captures of a clock that was ahead, kept as evidence: more than are looked at.
+    for n in 0..5 {
+        let mut ahead = page("https://example.com/", &format!("content {n}"));
+        ahead.capture.captured_at = at(1_000 + n);
+        let ahead = embedded(&db, ahead).await;
+        let (doc_id, capture_id) = (ahead.document.doc_id, Some(ahead.capture.capture_id));
+        db.grant_document(Grant { organization_id, doc_id, granted_at: NOW, capture_id }).await.unwrap();
+    }
+    let own = page("https://example.com/", "the latest content");
+    save(&db, &own).await;
+    assert_eq!(db.count("capture_vectors").await, 5);
+    store(&db, MODEL, vectors(&own, 7, PARTIAL)).await;
+    let found: Vec<CaptureId> = reusable(&db, &own).await.iter().map(|vectors| vectors.capture_id).collect();
+    assert_eq!((found.len(), found[0]), (4, own.capture.capture_id));
 }
 
 async fn only_the_owner_reuses_vectors(db: Database) {

@@ -103,6 +103,9 @@ async fn parameters_are_applied() {
     // An empty value counts as an absent one.
     let answer = api.get("/v1/usage?from=&to=&interval=&group_by=&api_key_ids=").await;
     assert_eq!(answer.status, 200);
+    // An encoded name counts as its decoded form.
+    let body = api.get("/v1/usage?from=2026-06-10&to=2026-06-12&group%5Fby=status_class").await.json();
+    assert!(body["series"].as_array().unwrap().iter().any(|point| point["group_id"] == "2xx"), "{body}");
 }
 
 #[actix_web::test]

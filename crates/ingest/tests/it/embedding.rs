@@ -307,6 +307,22 @@ async fn long_document_takes_several_rounds_up_to_a_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damaged_vectors_of_a_long_document_are_embedded_once_more() {
+    let (world, model, worker) = world_with_model().await;
+    // More than a round embeds.
+    let words: Vec<String> = (0..300).map(|n| format!("word{n}")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let doc_id = save(&world, "long.md", &sections(&words)).await;
+    settle(&world, &worker).await;
+    assert_eq!(embedded(&model), 300);
+    world.execute("UPDATE capture_vectors SET passages = x'00'");
+    world.store.enqueue_rebuild(IndexName::Workspace, world.clock.now()).await.unwrap();
+    tokio::time::timeout(PATIENCE, settle(&world, &worker)).await.unwrap();
+    assert_eq!(embedded(&model), 600);
+    assert_eq!(near(&world, &model, "word299").await, [doc_id]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_share_the_queue() {
     let (world, model, first) = world_with_model().await;
     let second = worker(&world, &model);

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use admission::Compute;
 use blobs::BlobStore;
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
 use docstore::{AuditEntry, Docstore, File, IndexRun, Location, Organization, StorageQuotas, Withdrawal};
 use engine::{Filters, FirstStageRequest, SearchEngine};
 use extract_worker::{Extractor, InProcess};
@@ -69,6 +71,13 @@ impl World {
         let (blobs, extractor) = (Arc::default(), Arc::new(InProcess));
         let disk = Arc::default();
         Self { store, clock, blobs, engine, feeder, extractor, organization_id, folder, disk }
+    }
+
+    /// Changes the database behind the store's back.
+    pub fn execute(&self, sql: &str) {
+        let path = self.folder.path().join("test.db");
+        let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+        connection.batch_execute(&format!("PRAGMA busy_timeout = 10000; {sql}")).unwrap();
     }
 
     /// Returns a world whose extractor knows slow documents.

@@ -2,8 +2,6 @@
 
 /// Maximum length of a text with its prefix, in characters. Few models read more.
 pub const MAX_CHARS: usize = 8_000;
-/// Texts of this length fit every model, also in scripts with a token per character.
-const MIN_CHARS: usize = 400;
 /// Maximum size of the texts of a request; servers limit the size of requests.
 const MAX_BATCH_BYTES: usize = 512 << 10;
 
@@ -28,12 +26,6 @@ pub fn with_prefix(prefix: &str, text: &str, max_chars: usize) -> String {
     if whole.trim().is_empty() { ".".to_owned() } else { whole }
 }
 
-/// Returns half the length of the longest text in characters; `None` if the texts are short already.
-pub fn shorter(texts: &[String]) -> Option<usize> {
-    let longest = texts.iter().map(|text| text.chars().count()).max()?;
-    (longest > MIN_CHARS).then(|| (longest / 2).max(MIN_CHARS))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,13 +45,5 @@ mod tests {
         assert_eq!(with_prefix("é ", "日本語", 4), "é 日本");
         assert_eq!(with_prefix("", "x".repeat(10_000).as_str(), MAX_CHARS).len(), MAX_CHARS);
         assert_eq!(with_prefix(" ", " \n", 100), ".");
-    }
-
-    #[test]
-    fn long_texts_are_halved_down_to_a_minimum() {
-        let texts = |length: usize| ["a".to_owned(), "é".repeat(length)];
-        assert_eq!(shorter(&texts(2_000)), Some(1_000));
-        assert_eq!(shorter(&texts(500)), Some(400));
-        assert_eq!(shorter(&texts(400)), None);
     }
 }

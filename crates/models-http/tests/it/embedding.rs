@@ -169,6 +169,20 @@ async fn texts_beyond_the_limit_of_tokens_are_shortened() {
 }
 
 #[tokio::test]
+async fn failures_of_the_server_do_not_shorten_texts() {
+    let endpoint = Endpoint::start(|number, request| match number {
+        0 => Reply::json(500, &json!({"error": "error:failed to create context with model"})),
+        1 => Reply::json(500, &json!({"error": "context deadline exceeded"})),
+        _ => same(request),
+    });
+    embedder(&endpoint).embed(TextKind::Document, &["a".repeat(2_000)]).await.expect("vectors");
+    for request in endpoint.received() {
+        assert_eq!(request.json()["input"][0].as_str().map(str::len), Some(2_000));
+    }
+    assert_eq!(endpoint.received().len(), 3);
+}
+
+#[tokio::test]
 async fn temporary_failures_are_retried_for_documents_only() {
     let endpoint = Endpoint::start(|number, request| match number {
         0 => Reply::status(503),

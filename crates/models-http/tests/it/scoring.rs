@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use models::ModelError;
@@ -111,6 +111,48 @@ async fn accepted_dialect_is_remembered() {
         assert_eq!(reranker.score("q", &numbers(3)).await.expect("scores"), [0.0, 1.0, 2.0]);
     }
     assert_eq!(requests.load(Ordering::SeqCst), 4, "only the first call had to try");
+}
+
+#[tokio::test]
+async fn texts_too_long_for_the_model_are_shortened_and_the_length_is_remembered() {
+    for (status, message) in [
+        (400, "This model's maximum context length is 512 tokens"),
+        (500, "input is too large to process. increase the physical batch size"),
+    ] {
+        let lengths = Arc::new(Mutex::new(Vec::new()));
+        let sent = Arc::clone(&lengths);
+        let url = endpoint(move |_, body| {
+            let documents = body["documents"].as_array().expect("documents");
+            let longest = documents.iter().filter_map(Value::as_str).map(str::len).max().unwrap_or(0);
+            sent.lock().expect("no panic").push(longest);
+            Some(if longest > 900 {
+                (status, json!({ "error": { "message": message } }))
+            } else {
+                (200, json!({ "results": by_number(&body["documents"], "relevance_score") }))
+            })
+        })
+        .await;
+        let reranker = reranker(&url);
+        // The long one is the same number when it is cut.
+        let texts = ["2".to_owned(), format!("1.{}", "0".repeat(1_998))];
+        assert_eq!(reranker.score("q", &texts).await.expect("scores"), [2.0, 1.0], "{message}");
+        assert_eq!(reranker.score("q", &texts).await.expect("scores"), [2.0, 1.0], "{message}");
+        assert_eq!(*lengths.lock().expect("no panic"), [2_000, 1_000, 500, 500], "{message}");
+    }
+}
+
+#[tokio::test]
+async fn other_rejections_do_not_shorten_texts() {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&requests);
+    let url = endpoint(move |_, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Some((500, json!({ "error": "context deadline exceeded" })))
+    })
+    .await;
+    let outcome = reranker(&url).score("q", &["a".repeat(2_000)]).await;
+    assert!(matches!(outcome, Err(ModelError::Status(500))), "{outcome:?}");
+    assert_eq!(requests.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -3,9 +3,13 @@ use std::time::Duration;
 use models::ModelError;
 use models::embedding::{Embedder, TextKind};
 use models_local::{LocalEmbedder, LocalEmbedderOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::encoders::bert;
-use crate::generated::{assert_close, embedded, open, options, texts, write};
+use crate::encoders::{bert, config};
+use crate::generated::{
+    assert_close, embedded, file_of, folder, json_bytes, open, options, template, texts, tokenizer, write,
+};
 use crate::reference;
 
 #[tokio::test]
@@ -48,6 +52,53 @@ async fn texts_without_known_tokens_have_no_vector() {
     let prefixed = LocalEmbedder::open(model.path(), prefixed).unwrap();
     assert_eq!(prefixed.embed(TextKind::Query, &texts(&["unheard of"])).await.unwrap(), std::slice::from_ref(&zeros));
     assert_eq!(embedded(&prefixed, &["unheard", "of"]).await, [zeros.clone(), zeros]);
+}
+
+/// Folder of an encoder with another tokenizer.
+fn encoder_with(tokenizer: &Value) -> TempDir {
+    let files =
+        [("tokenizer.json", tokenizer), ("config.json", &config())].map(|(name, value)| (name, json_bytes(value)));
+    let folder = folder(&files);
+    write(folder.path(), "model.safetensors", &file_of(&reference::tensors(7)));
+    folder
+}
+
+/// A tokenizer as of SentencePiece: a mark begins each word, and belongs to no word that is unknown.
+fn unigram() -> Value {
+    json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": [],
+        "normalizer": null,
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true},
+        "post_processor": {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2], "trim_offsets": false,
+                           "add_prefix_space": false},
+        "decoder": null,
+        "model": {"type": "Unigram", "unk_id": 3, "byte_fallback": false, "vocab": [
+            ["<s>", 0.0], ["<pad>", 0.0], ["</s>", 0.0], ["<unk>", 0.0], ["▁", -2.0], ["▁holiday", -1.0], ["?", -2.0],
+        ]},
+    })
+}
+
+#[tokio::test]
+async fn marks_are_no_known_words() {
+    let zeros = vec![0.0; reference::HIDDEN];
+    let model = encoder_with(&unigram());
+    let prefixed = LocalEmbedderOptions { document_prefix: "holiday ".into(), ..options() };
+    for options in [options(), prefixed] {
+        let embedder = LocalEmbedder::open(model.path(), options).unwrap();
+        let found = embedded(&embedder, &["漢字", "漢字 仮名", "漢字?", "holiday 漢字", "?"]).await;
+        assert_eq!(found[..3], [zeros.clone(), zeros.clone(), zeros.clone()]);
+        assert_ne!(found[3], zeros);
+        assert_ne!(found[4], zeros, "nothing is unknown");
+    }
+    let words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "holiday", "?"];
+    let embedder = open(&encoder_with(&tokenizer(&words, template()))).unwrap();
+    let found = embedded(&embedder, &["unheard?", "unheard of ???", "unheard holiday?"]).await;
+    // Whitespace divides words and marks: `???` is one token, and unknown.
+    assert_eq!(found[..2], [zeros.clone(), zeros.clone()]);
+    assert_ne!(found[2], zeros);
 }
 
 #[tokio::test]

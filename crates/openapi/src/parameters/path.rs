@@ -74,7 +74,7 @@ macro_rules! text_parameter {
 
 text_parameter! {
     FileName: "name", max 512, example "quarterly-report.pdf",
-    "Name of the file as listed, percent-encoded."
+    "Name of the file as listed, percent-encoded in UTF-8; raw characters outside ASCII are not valid HTTP."
 }
 
 text_parameter! {
