@@ -16,6 +16,7 @@ mod matching;
 mod parameters;
 mod recency;
 mod score;
+mod stem_key;
 mod term_bytes;
 mod term_vector;
 mod vocabulary;

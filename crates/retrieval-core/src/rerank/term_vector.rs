@@ -1,8 +1,6 @@
 //! Term vectors: documents analysed once and ranked many times.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::stem_key::StemIds;
 use super::vocabulary;
 use crate::analysis::{Analyzer, Analyzers, Language};
 use crate::passages::PassageSpan;
@@ -268,26 +266,6 @@ impl Builder<'_> {
             unit.path_end = paths.len() as u32;
         }
         (headings, paths)
-    }
-}
-
-/// Map whose keys are hashes already.
-type StemIds = HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>;
-
-#[derive(Default)]
-struct IdentityHasher(u64);
-
-impl Hasher for IdentityHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 
