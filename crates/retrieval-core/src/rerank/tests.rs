@@ -204,6 +204,22 @@ proptest! {
 }
 
 #[test]
+fn ranking_stops_between_documents() {
+    let documents = ["one pump", "two pumps", "no pump"].map(|content| document("", content));
+    let vectors = vectors(&documents);
+    let view = |terms| Document { terms, published_at: None, by_words: true };
+    let views: Vec<Document<'_>> = vectors.iter().map(view).collect();
+    let asked = std::cell::Cell::new(0);
+    let score = |until: u32| {
+        asked.set(0);
+        score_while(&query("pump"), &views, &CollectionStatistics::default(), || asked.replace(asked.get() + 1) < until)
+    };
+    assert_eq!(score(1), None);
+    assert_eq!(asked.get(), 2, "the second document is not read");
+    assert_eq!(score(3), Some(super::score(&query("pump"), &views, &CollectionStatistics::default())));
+}
+
+#[test]
 fn adversarial_queries_are_ranked() {
     let documents = [document("", "some words")];
     let long = "word ".repeat(2_000);
