@@ -29,10 +29,10 @@ pub struct TermVector {
     pub(super) loose: Box<[(u32, u32)]>,
     pub(super) title: Box<[TermToken]>,
     pub(super) body: Box<[TermToken]>,
-    /// Stem ids of the description.
-    pub(super) description: Box<[u32]>,
-    /// Stem ids of each heading, in text order.
-    pub(super) headings: Vec<Box<[u32]>>,
+    /// Stems of the description.
+    pub(super) description: Box<[FieldStem]>,
+    /// Stems of each heading, in text order.
+    pub(super) headings: Vec<Box<[FieldStem]>>,
     pub(super) units: Box<[Unit]>,
     /// Headings above the units, outermost first, concatenated for all units.
     pub(super) paths: Box<[u32]>,
@@ -75,6 +75,33 @@ impl TermToken {
     /// Returns the position of the token given that of the previous token, which is -1 for the first.
     pub fn position(self, before: i64) -> i64 {
         before + i64::from(self.step_bits()) - STEP_BIAS
+    }
+}
+
+/// Stem id in a field without positions. The stem of a word typed without diacritics, if different, follows that of the word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FieldStem(u32);
+
+impl FieldStem {
+    fn new(stem: u32, is_loose: bool) -> Self {
+        Self(stem << 1 | u32::from(is_loose))
+    }
+
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub fn stem(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Returns true for a second stem of the word before.
+    pub fn is_loose(self) -> bool {
+        self.0 & 1 == 1
     }
 }
 
@@ -240,18 +267,18 @@ impl Builder<'_> {
         });
     }
 
-    fn stems_of(&mut self, text: &str) -> Vec<u32> {
+    fn stems_of(&mut self, text: &str) -> Vec<FieldStem> {
         let Self { analyzer, stems, .. } = self;
         let mut found = Vec::new();
         analyzer.tokens(text, |token| {
-            found.push(stem_id(stems, token.stem));
-            found.extend(token.loose_stem.map(|stem| stem_id(stems, stem)));
+            found.push(FieldStem::new(stem_id(stems, token.stem), false));
+            found.extend(token.loose_stem.map(|stem| FieldStem::new(stem_id(stems, stem), true)));
         });
         found
     }
 
     /// Returns the headings above the units without repetition, and the heading numbers above each unit.
-    fn headings(&mut self, spans: &[PassageSpan], units: &mut [Unit]) -> (Vec<Box<[u32]>>, Vec<u32>) {
+    fn headings(&mut self, spans: &[PassageSpan], units: &mut [Unit]) -> (Vec<Box<[FieldStem]>>, Vec<u32>) {
         let (mut headings, mut paths) = (Vec::new(), Vec::new());
         // Headings above the previous passage.
         let mut path: Vec<(&str, u32)> = Vec::new();

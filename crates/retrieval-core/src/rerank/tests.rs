@@ -169,6 +169,25 @@ fn documents_of_several_languages_match_by_their_stems() {
 }
 
 #[test]
+fn a_word_with_two_stems_counts_once() {
+    let matched = |text: &str| {
+        let content = format!("# La {text}\n\nUne recette.");
+        let passages = split(&content);
+        let document =
+            DocumentText { content: &content, description: text, passages: &passages, language: Some("fr"), title: "" };
+        let vector = TermVector::of(&document, usize::MAX, &mut Analyzers::default());
+        let matcher = QueryMatcher::new("brûlée", &[Language::French]);
+        matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(&matcher))
+    };
+    for text in ["brûlée", "brulee"] {
+        let MatchedCandidate { headings, passages, .. } = matched(text);
+        assert_eq!(headings.length, 3, "{text} in the description, and two words of the heading");
+        assert_eq!(headings.occurrences.len(), 2, "{text} in both");
+        assert_eq!(passages.iter().map(|passage| passage.heading_terms.len()).collect::<Vec<_>>(), [1], "{text}");
+    }
+}
+
+#[test]
 fn reading_is_bounded_and_shared_fairly() {
     assert_eq!(fair_share([10, 20].into_iter(), 100), usize::MAX);
     assert_eq!(fair_share([10, 100, 200].into_iter(), 110), 50);
