@@ -3,13 +3,52 @@
 //! Rust strings are indexed by bytes. Each function makes one pass over the bytes before the offset, counted in blocks
 //! that the compiler vectorizes, so that a continuation read at the end of a 100 MB document takes milliseconds.
 
+use unicode_normalization::char::is_combining_mark;
+
 /// Bytes counted at once before the offset is located byte by byte.
 const BLOCK: usize = 1024;
 
-/// Matches the letters of Chinese and Japanese, which are written without spaces between words. Other such scripts (Thai,
-/// Khmer, ...) join marks to letters, and end at spaces only.
+/// Matches scripts without spaces between words, and their punctuation.
 pub(crate) fn is_unspaced(character: char) -> bool {
-    matches!(u32::from(character), 0x3001..=0x3002 | 0x3041..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF)
+    matches!(u32::from(character),
+        0x0E00..=0x0EFF // Thai, Lao
+        | 0x1000..=0x109F // Myanmar
+        | 0x1780..=0x17FF // Khmer
+        | 0x2E80..=0x30FF // CJK radicals, punctuation, Hiragana, Katakana
+        | 0x31F0..=0x31FF
+        | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF
+        | 0xF900..=0xFAFF
+        | 0xFF00..=0xFFEF // full-width forms
+        | 0x20000..=0x3FFFF)
+}
+
+/// Returns true if a part of a text can end between two adjacent characters: beside white space, and beside a character of a
+/// script without spaces, unless that splits a letter, or a number or word in full-width forms.
+pub(crate) fn can_end_between(before: char, after: char) -> bool {
+    if before.is_whitespace() || after.is_whitespace() {
+        return true;
+    }
+    let is_inside_word = is_full_width_alphanumeric(before) && is_full_width_alphanumeric(after);
+    let is_inside_letter = joins_next(before) || joins_previous(after);
+    (is_unspaced(before) || is_unspaced(after)) && !is_inside_word && !is_inside_letter
+}
+
+fn is_full_width_alphanumeric(character: char) -> bool {
+    matches!(character, '\u{ff10}'..='\u{ff19}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
+}
+
+/// Matches characters that are written as a part of the next letter: vowels before their consonant in Thai and Lao, and the
+/// signs of stacked consonants in Myanmar and Khmer.
+fn joins_next(character: char) -> bool {
+    matches!(character, '\u{e40}'..='\u{e44}' | '\u{ec0}'..='\u{ec4}' | '\u{1039}' | '\u{17d2}')
+}
+
+/// Matches marks, and other characters that continue the letter before: `am` in Thai and Lao, half-width voicing marks, and
+/// joiners.
+fn joins_previous(character: char) -> bool {
+    is_combining_mark(character)
+        || matches!(character, '\u{e33}' | '\u{eb3}' | '\u{ff9e}' | '\u{ff9f}' | '\u{200c}' | '\u{200d}')
 }
 
 /// Counts the characters of `content`.
@@ -77,6 +116,24 @@ mod tests {
         assert_eq!(slice("añ😀z", usize::MAX, usize::MAX), ("", 0));
         assert_eq!(slice("", 0, 5), ("", 0));
         assert_eq!(truncate("añ😀z", 3), "añ😀");
+    }
+
+    #[test]
+    fn parts_end_between_words_and_letters() {
+        let can_end_at_bar = |text: &str| {
+            let (before, after) = text.split_once('|').unwrap_or_default();
+            let around = before.chars().next_back().zip(after.chars().next());
+            around.is_some_and(|(before, after)| can_end_between(before, after))
+        };
+        for text in
+            ["于2008|年", "提供|API", "泵|，", "ab |cd", "ab|\u{3000}cd", "น้ำ|มั", "เก|า", "２０|年", "ｶﾞ|ｽ", "ក្រ|ម"]
+        {
+            assert!(can_end_at_bar(text), "{text}");
+        }
+        for text in ["20|08", "A|PI", "น|้", "น้|ำ", "เ|ก", "２|０", "ｶ|ﾞ", "ក្|រ", "か|\u{3099}", "한|국", "a|\u{301}"]
+        {
+            assert!(!can_end_at_bar(text), "{text}");
+        }
     }
 
     #[test]

@@ -190,22 +190,25 @@ fn truncate_window(text: &str, window: Range<usize>, max_chars: usize) -> Range<
     if cut.len() == shown.len() {
         return start..start + shown.len();
     }
-    let next = shown[cut.len()..].chars().next();
-    let mut end = cut.len();
-    if next.is_some_and(|next| !next.is_whitespace()) {
-        // Inside a word, or in a text without spaces.
-        let word = cut.rfind(char::is_whitespace).map_or(cut, |at| &cut[at..]);
-        let spaced = word.len() < cut.len() && !cut.ends_with(chars::is_unspaced);
-        if spaced {
-            end = cut.len() - word.len();
-        } else {
-            // Between two characters, but not before a combining mark.
-            while end > 0 && shown[end..].chars().next().is_some_and(is_combining_mark) {
-                end = shown.floor_char_boundary(end - 1);
-            }
-        }
-    }
+    let end = last_end(shown, cut.len());
     start..start + shown[..end].trim_end().len()
+}
+
+/// Returns the last place up to `limit` where the text can end. If a word begins the text and is longer, `limit`, but not before
+/// a combining mark.
+fn last_end(text: &str, limit: usize) -> usize {
+    let mut after = text[limit..].chars().next();
+    for (at, before) in text[..limit].char_indices().rev() {
+        if after.is_none_or(|after| chars::can_end_between(before, after)) {
+            return at + before.len_utf8();
+        }
+        after = Some(before);
+    }
+    let mut end = limit;
+    while end > 0 && text[end..].chars().next().is_some_and(is_combining_mark) {
+        end = text.floor_char_boundary(end - 1);
+    }
+    end
 }
 
 fn collapse_whitespace(text: &str) -> String {
@@ -273,6 +276,26 @@ mod tests {
         let chinese = format!("{}上海是一座城市{}", "字".repeat(500), "词".repeat(500));
         let cut = snippet("上海", &chinese, 50);
         assert!(cut.contains("上海") && cut.chars().count() <= 50, "{cut}");
+    }
+
+    #[test]
+    fn a_text_without_spaces_is_shown_up_to_the_limit() {
+        let plain = "本公司成立于一九八五年，主要生产各类水泵与阀门，产品销往全国各地，并出口到多个国家和地区。";
+        let mixed = "本公司成立于2008年，主要提供API服务与ＡＰＩ文档，产品销往30多个国家，并由ISO9001认证。";
+        let thai = "บริษัทของเราก่อตั้งขึ้นในปีนั้นและผลิตเครื่องสูบน้ำทุกชนิดเพื่อส่งออกไปยังหลายประเทศ";
+        for sentence in [plain, mixed, thai] {
+            let text = format!("公司简介\n\n{}", sentence.repeat(10));
+            for limit in 200..=319 {
+                let shown = snippet("submarine", &text, limit);
+                let length = shown.chars().count();
+                assert!((limit - 20..=limit).contains(&length), "{length} of {limit}: {shown}");
+            }
+        }
+        for (limit, end) in
+            [(5, "公司"), (6, "公司2008"), (9, "公司2008年的"), (10, "公司2008年的"), (11, "公司2008年的API")]
+        {
+            assert_eq!(snippet("submarine", "公司2008年的API服务很好", limit), end, "{limit}");
+        }
     }
 
     #[test]

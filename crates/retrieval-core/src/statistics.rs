@@ -7,20 +7,27 @@ use std::collections::BTreeMap;
 pub struct CollectionStatistics {
     /// Number of documents.
     pub documents: u64,
-    /// Mean body length in positional tokens ([`TokenKind::is_positional`](crate::analysis::TokenKind::is_positional)).
+    /// Mean body length in positional tokens ([`TokenKind::is_positional`](crate::analysis::TokenKind::is_positional)); 0 if
+    /// unknown.
     pub average_length: f64,
     /// Number of documents that contain each analysed query term in any field. Missing terms occur in none.
     pub document_frequency: BTreeMap<String, u64>,
 }
 
 impl CollectionStatistics {
-    /// Returns the statistics of two collections as one. They must not share documents.
+    /// Returns the statistics of two collections as one. They must not share documents. The mean length is that of the
+    /// collections whose length is known.
     #[must_use]
     pub fn merged(mut self, other: Self) -> Self {
-        let words = |one: &Self| one.documents as f64 * one.average_length;
-        let total = words(&self) + words(&other);
+        let (mut documents, mut words) = (0.0, 0.0);
+        for one in [&self, &other] {
+            if one.average_length > 0.0 {
+                documents += one.documents as f64;
+                words += one.documents as f64 * one.average_length;
+            }
+        }
         self.documents = self.documents.saturating_add(other.documents);
-        self.average_length = if self.documents == 0 { 0.0 } else { total / self.documents as f64 };
+        self.average_length = if documents > 0.0 { words / documents } else { 0.0 };
         for (term, documents) in other.document_frequency {
             let sum = self.document_frequency.entry(term).or_default();
             *sum = sum.saturating_add(documents);
@@ -44,6 +51,12 @@ mod tests {
         let both = of(100, 110.0, &[("tide", 13), ("moon", 1), ("memo", 2)]);
         assert_eq!(large.clone().merged(small), both);
         assert_eq!(large.clone().merged(CollectionStatistics::default()), large);
+        let unknown = of(1_000_000, 0.0, &[]);
+        let known = of(5_000, 1_000.0, &[]);
+        for merged in [unknown.clone().merged(known.clone()), known.merged(unknown.clone())] {
+            assert_eq!(merged, of(1_005_000, 1_000.0, &[]), "an unknown length is not a length of 0");
+        }
+        assert_eq!(unknown.clone().merged(unknown), of(2_000_000, 0.0, &[]));
         assert_eq!(CollectionStatistics::default().merged(CollectionStatistics::default()), Default::default());
     }
 }

@@ -408,8 +408,8 @@ impl App {
         let ranking = self.compute(search, {
             let request = Arc::clone(request);
             let now = self.clock.now();
-            move |_| {
-                rank::rank(&request.query, &mut lists, now);
+            move |stop: &Stop| {
+                rank::rank(&request.query, &mut lists, now, stop);
                 lists
             }
         });

@@ -1,5 +1,6 @@
 //! Lexical ranking of candidates, and the texts that a model ranks them by.
 
+use admission::Stop;
 use docstore::LoadedDocument;
 use ingest::prepare::span;
 use model::Timestamp;
@@ -23,8 +24,8 @@ const PROVIDER_ORDER: f64 = 0.5;
 ///
 /// The candidates are ranked as those of one collection, with the statistics of all: the same text has the same score
 /// in either index, and a rare word of a small workspace is as rare as it is among all documents. A list without
-/// candidates does not affect the others.
-pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
+/// candidates does not affect the others. Scores nothing once it is stopped: nobody waits for the result.
+pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp, stop: &Stop) {
     let matching = lists.iter_mut().filter(|list| !list.candidates.is_empty());
     let statistics = matching.map(|list| std::mem::take(&mut list.statistics));
     let statistics = statistics.reduce(CollectionStatistics::merged).unwrap_or_default();
@@ -37,7 +38,8 @@ pub fn rank(query: &str, lists: &mut [CandidateList], now: Timestamp) {
             by_words: candidate.first_stage_score > 0.0 || candidate.provider_rank.is_some(),
         })
         .collect();
-    let evidence = rerank::score(&Query { text: query, now: Some(now) }, &documents, &statistics);
+    let query = Query { text: query, now: Some(now) };
+    let Some(evidence) = rerank::score_while(&query, &documents, &statistics, || !stop.is_stopped()) else { return };
     let candidates = lists.iter_mut().flat_map(|list| &mut list.candidates);
     for (candidate, evidence) in candidates.zip(evidence) {
         candidate.score = evidence.score;

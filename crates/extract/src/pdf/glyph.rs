@@ -2,6 +2,7 @@
 
 use pdf_oxide::layout::{FontWeight, TextChar, TextSpan};
 
+use super::radicals::unified;
 use super::script::is_right_to_left;
 
 /// Mark of a page's start while its text is laid out. A noncharacter (Unicode 16, section 23.7), so it is removed from the
@@ -41,7 +42,7 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
             let width =
                 if c.advance_width.is_finite() && c.advance_width > 0.0 { c.advance_width } else { c.font_size * 0.5 };
             Glyph {
-                char: c.char,
+                char: unified(c.char),
                 x0: c.origin_x,
                 x1: c.origin_x + width,
                 y: c.origin_y,
@@ -85,6 +86,7 @@ fn push_run(span: &TextSpan, mut x0: f32, y: f32, glyphs: &mut Vec<Glyph>) {
         let width = if own.is_finite() && own > 0.0 { own } else { size * 0.5 };
         let x1 = x0 + width;
         if is_text(char) && x1.is_finite() && y.is_finite() && size.is_finite() {
+            let char = unified(char);
             glyphs.push(Glyph { char, x0, x1, y, size, rise: 0.0, bold: span.font_weight >= FontWeight::SemiBold });
         }
         x0 = x1;

@@ -11,6 +11,7 @@ mod layout;
 mod line;
 mod pages;
 mod piece;
+mod radicals;
 mod raised;
 mod running_heads;
 mod script;
@@ -88,7 +89,8 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
             }
             // With the values of its fields.
             None => {
-                library_pages.insert(page, document.to_markdown(page, &ConversionOptions::default())?);
+                let markdown = document.to_markdown(page, &ConversionOptions::default())?;
+                library_pages.insert(page, markdown.chars().map(radicals::unified).collect());
                 Ok(Vec::new())
             }
         });

@@ -1,5 +1,7 @@
 //! Text strings (ISO 32000-1, 7.9.2.2).
 
+use super::radicals::unified;
+
 /// Characters 0x18 to 0x1F of PDFDocEncoding (annex D.2).
 const ACCENTS: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 /// Characters 0x80 to 0x9E of PDFDocEncoding.
@@ -16,7 +18,7 @@ pub(super) fn decode(bytes: &[u8]) -> String {
         return bytes.iter().map(|byte| character(*byte)).filter(shown).collect();
     };
     let text = encoding.decode_without_bom_handling(&bytes[mark..]).0;
-    text.chars().filter(shown).collect()
+    text.chars().filter(shown).map(unified).collect()
 }
 
 /// Returns the character of a code of PDFDocEncoding; a control character if the code is undefined.
@@ -37,6 +39,7 @@ mod tests {
     fn text_strings_are_decoded_by_byte_order_mark() {
         assert_eq!(decode(b"\xfe\xff\0A\x65\xe5"), "A日");
         assert_eq!(decode(b"\xff\xfeA\0\xe5\x65"), "A日");
+        assert_eq!(decode(b"\xfe\xff\0A\x2f\x47"), "A日", "as a radical");
         assert_eq!(decode(b"\xef\xbb\xbf\xc3\xa9"), "é");
         assert_eq!(decode(b"caf\xe9\r\n\x01x"), "café\r\nx");
     }

@@ -12,4 +12,5 @@ mod pages;
 mod pdf_fields;
 mod pdf_layout;
 mod pdf_pages;
+mod pdf_radicals;
 mod workbooks;

@@ -6,7 +6,7 @@ use unicode_segmentation::GraphemeCursor;
 
 use super::sections::{Break, Strength};
 use super::{ATOM_CHARS, MAX_CHARS, MIN_CHARS, WORD_CHARS};
-use crate::chars;
+use crate::chars::{self, is_unspaced};
 
 /// Minimum length of a passage before an indivisible block; with less text the block is added to the passage.
 const MIN_BEFORE_BLOCK: usize = 200;
@@ -202,19 +202,4 @@ fn cost(cut: &Cut, length: usize, left: usize, target: usize) -> usize {
     let short = if length < MIN_CHARS { 300 } else { 0 };
     let short_rest = if left - length < MIN_BEFORE_BLOCK { 400 } else { 0 };
     length.abs_diff(target) + kind + short + short_rest
-}
-
-/// Matches scripts without spaces between words.
-fn is_unspaced(character: char) -> bool {
-    matches!(u32::from(character),
-        0x0E00..=0x0EFF // Thai, Lao
-        | 0x1000..=0x109F // Myanmar
-        | 0x1780..=0x17FF // Khmer
-        | 0x2E80..=0x30FF // CJK radicals, punctuation, Hiragana, Katakana
-        | 0x31F0..=0x31FF
-        | 0x3400..=0x4DBF
-        | 0x4E00..=0x9FFF
-        | 0xF900..=0xFAFF
-        | 0xFF00..=0xFFEF // full-width forms
-        | 0x20000..=0x3FFFF)
 }

@@ -1,6 +1,6 @@
 //! Matches of a query in one candidate.
 
-use super::term_vector::{TermToken, TermVector};
+use super::term_vector::{FieldStem, TermToken, TermVector};
 use super::vocabulary::Vocabulary;
 
 /// Occurrence of a query term.
@@ -83,7 +83,7 @@ pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mu
         passages.push(Passage {
             length: token_end - token,
             occurrences: occurrence..end,
-            heading_terms: above.filter_map(|stem| term_of(*stem)).collect(),
+            heading_terms: unordered(above, term_of).0,
         });
         (token, path, occurrence) = (token_end, path_end, end);
     }
@@ -92,13 +92,15 @@ pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mu
     // Passages beyond the limit have no matches.
     passages.resize_with(vector.passages, || Passage { occurrences: occurrence..occurrence, ..Passage::default() });
 
+    let (heading_terms, headings_length) = unordered(vector.description.iter().chain(in_headings), term_of);
+    let in_headings = heading_terms.into_iter().map(|term| Occurrence { term, position: 0 });
     let field = |length: usize, found: Vec<(usize, Occurrence)>| Field {
         length,
         occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
     };
     MatchedCandidate {
         ids: vector.title.iter().chain(body).map(|token| known[token.stem() as usize].0).collect(),
-        headings: unordered(vector.description.iter().chain(in_headings), term_of),
+        headings: Field { length: headings_length, occurrences: in_headings.collect() },
         title: field(vector.title.len(), in_title),
         body: field(body.len(), in_body),
         passages,
@@ -127,12 +129,23 @@ fn occurrences(
     found
 }
 
-/// Builds a field without positions, of which only term frequencies matter.
-fn unordered<'a>(stems: impl Iterator<Item = &'a u32>, term_of: impl Fn(u32) -> Option<u16>) -> Field {
-    let mut field = Field::default();
+/// Returns the query terms of the words in a field without positions, and the number of its words. A word counts once, also if
+/// both of its stems are those of a term.
+fn unordered<'a>(
+    stems: impl Iterator<Item = &'a FieldStem>,
+    term_of: impl Fn(u32) -> Option<u16>,
+) -> (Vec<u16>, usize) {
+    let (mut terms, mut words) = (Vec::new(), 0);
+    let mut is_matched = false;
     for stem in stems {
-        field.length += 1;
-        field.occurrences.extend(term_of(*stem).map(|term| Occurrence { term, position: 0 }));
+        if !stem.is_loose() {
+            words += 1;
+            is_matched = false;
+        }
+        if !is_matched && let Some(term) = term_of(stem.stem()) {
+            terms.push(term);
+            is_matched = true;
+        }
     }
-    field
+    (terms, words)
 }

@@ -16,6 +16,7 @@ mod matching;
 mod parameters;
 mod recency;
 mod score;
+mod stem_key;
 mod term_bytes;
 mod term_vector;
 mod vocabulary;
@@ -87,12 +88,28 @@ pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
 /// collection that contains them, with the document frequencies of the query's terms as
 /// [`crate::analysis::analyze_query`] returns them; missing ones are estimated from the documents.
 pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &CollectionStatistics) -> Vec<Evidence> {
+    score_while(query, documents, statistics, || true).unwrap_or_default()
+}
+
+/// Scores the documents like [`score`]. Returns `None` as soon as `goes_on`, which is called before each document is matched,
+/// returns false.
+pub fn score_while(
+    query: &Query<'_>,
+    documents: &[Document<'_>],
+    statistics: &CollectionStatistics,
+    goes_on: impl Fn() -> bool,
+) -> Option<Vec<Evidence>> {
     let groups = groups(documents);
     let matcher = QueryMatcher::new(query.text, &languages_by_frequency(&groups));
     let mut vocabulary = Vocabulary::new(&matcher);
     let limit = reading_limit(documents.iter().map(|document| document.terms.content_bytes()));
-    let matched: Vec<MatchedCandidate> =
-        documents.iter().map(|document| matching::match_candidate(document.terms, limit, &mut vocabulary)).collect();
+    let mut matched: Vec<MatchedCandidate> = Vec::with_capacity(documents.len());
+    for document in documents {
+        if !goes_on() {
+            return None;
+        }
+        matched.push(matching::match_candidate(document.terms, limit, &mut vocabulary));
+    }
 
     let found: Vec<bool> = groups.iter().map(Option::is_some).collect();
     let mut scorer = Scorer::new(&matcher, &matched, &found, statistics);
@@ -110,7 +127,7 @@ pub fn score(query: &Query<'_>, documents: &[Document<'_>], statistics: &Collect
         let is_match = passages.iter().any(|score| *score > 0.0);
         Evidence { score, passages: best_passages(passages), is_match, complete }
     });
-    evidence.collect()
+    Some(evidence.collect())
 }
 
 /// Returns the positions of the matching passages of one document, best first. The document is the collection here.

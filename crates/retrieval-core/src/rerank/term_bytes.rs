@@ -2,9 +2,10 @@
 //!
 //! Stems are fixed-width hashes; everything else is a sequence of LEB128 numbers. A list begins with its length. Numbers
 //! that rise are stored as differences. A token is its stem id, shifted left by one bit. The lowest bit says that the
-//! token does not advance by one position; the bits of its step then follow in a byte.
+//! token does not advance by one position; the bits of its step then follow in a byte. A stem of a field without positions is
+//! its id, shifted left by one bit. The lowest bit says that it is a second stem of the word before.
 
-use super::term_vector::{NEXT_STEP, TermToken, TermVector, Unit};
+use super::term_vector::{FieldStem, NEXT_STEP, TermToken, TermVector, Unit};
 use crate::analysis::Language;
 use crate::varint;
 
@@ -12,7 +13,7 @@ use crate::varint;
 ///
 /// Raise it with every change after which the same document has other bytes or the same bytes mean something else: in
 /// the analysis of documents, in [`TermVector::of_prefix`], in [`DocumentText::key`](super::DocumentText::key), or in this format.
-pub const TERMS_VERSION: u32 = 2;
+pub const TERMS_VERSION: u32 = 3;
 
 /// Maximum number of passages of a vector that can be decoded: ranking allocates memory for each, also for those that were
 /// not analysed. A content that is stored in one piece has at most half as many.
@@ -39,10 +40,10 @@ impl TermVector {
             varint::push(&mut out, u64::from(*stem));
             next = token + 1;
         }
-        push_ids(&mut out, &self.description);
+        push_stems(&mut out, &self.description);
 
         push(&mut out, self.headings.len());
-        self.headings.iter().for_each(|heading| push_ids(&mut out, heading));
+        self.headings.iter().for_each(|heading| push_stems(&mut out, heading));
         push(&mut out, self.units.len());
         let mut before = Unit { byte_end: 0, token_end: 0, path_end: 0 };
         for unit in &self.units {
@@ -64,8 +65,8 @@ impl TermVector {
         let stems = reader.stems()?;
         let (title, body) = (reader.tokens(stems.len())?, reader.tokens(stems.len())?);
         let loose = reader.loose(title.len() + body.len(), stems.len())?;
-        let description = reader.ids(stems.len())?;
-        let headings = reader.list(1, |reader| reader.ids(stems.len()))?;
+        let description = reader.field(stems.len())?;
+        let headings = reader.list(1, |reader| reader.field(stems.len()))?;
         let units = reader.units()?;
         let paths = reader.ids(headings.len())?;
         let last = units.last().copied();
@@ -96,6 +97,11 @@ fn push(out: &mut Vec<u8>, number: usize) {
 fn push_ids(out: &mut Vec<u8>, ids: &[u32]) {
     push(out, ids.len());
     ids.iter().for_each(|id| varint::push(out, u64::from(*id)));
+}
+
+fn push_stems(out: &mut Vec<u8>, stems: &[FieldStem]) {
+    push(out, stems.len());
+    stems.iter().for_each(|stem| varint::push(out, u64::from(stem.bits())));
 }
 
 fn push_tokens(out: &mut Vec<u8>, tokens: &[TermToken]) {
@@ -165,6 +171,15 @@ impl Reader<'_> {
 
     fn ids(&mut self, end: usize) -> Option<Box<[u32]>> {
         self.list(1, |reader| reader.id(end)).map(Vec::into)
+    }
+
+    /// Returns the stems of a field without positions.
+    fn field(&mut self, stems: usize) -> Option<Box<[FieldStem]>> {
+        let field = self.list(1, |reader| {
+            let stem = FieldStem::from_bits(reader.number()?);
+            ((stem.stem() as usize) < stems).then_some(stem)
+        });
+        field.map(Vec::into)
     }
 
     fn tokens(&mut self, stems: usize) -> Option<Vec<TermToken>> {

@@ -1,8 +1,6 @@
 //! Term vectors: documents analysed once and ranked many times.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::stem_key::StemIds;
 use super::vocabulary;
 use crate::analysis::{Analyzer, Analyzers, Language};
 use crate::passages::PassageSpan;
@@ -31,10 +29,10 @@ pub struct TermVector {
     pub(super) loose: Box<[(u32, u32)]>,
     pub(super) title: Box<[TermToken]>,
     pub(super) body: Box<[TermToken]>,
-    /// Stem ids of the description.
-    pub(super) description: Box<[u32]>,
-    /// Stem ids of each heading, in text order.
-    pub(super) headings: Vec<Box<[u32]>>,
+    /// Stems of the description.
+    pub(super) description: Box<[FieldStem]>,
+    /// Stems of each heading, in text order.
+    pub(super) headings: Vec<Box<[FieldStem]>>,
     pub(super) units: Box<[Unit]>,
     /// Headings above the units, outermost first, concatenated for all units.
     pub(super) paths: Box<[u32]>,
@@ -77,6 +75,33 @@ impl TermToken {
     /// Returns the position of the token given that of the previous token, which is -1 for the first.
     pub fn position(self, before: i64) -> i64 {
         before + i64::from(self.step_bits()) - STEP_BIAS
+    }
+}
+
+/// Stem id in a field without positions. The stem of a word typed without diacritics, if different, follows that of the word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FieldStem(u32);
+
+impl FieldStem {
+    fn new(stem: u32, is_loose: bool) -> Self {
+        Self(stem << 1 | u32::from(is_loose))
+    }
+
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub fn stem(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Returns true for a second stem of the word before.
+    pub fn is_loose(self) -> bool {
+        self.0 & 1 == 1
     }
 }
 
@@ -242,18 +267,18 @@ impl Builder<'_> {
         });
     }
 
-    fn stems_of(&mut self, text: &str) -> Vec<u32> {
+    fn stems_of(&mut self, text: &str) -> Vec<FieldStem> {
         let Self { analyzer, stems, .. } = self;
         let mut found = Vec::new();
         analyzer.tokens(text, |token| {
-            found.push(stem_id(stems, token.stem));
-            found.extend(token.loose_stem.map(|stem| stem_id(stems, stem)));
+            found.push(FieldStem::new(stem_id(stems, token.stem), false));
+            found.extend(token.loose_stem.map(|stem| FieldStem::new(stem_id(stems, stem), true)));
         });
         found
     }
 
     /// Returns the headings above the units without repetition, and the heading numbers above each unit.
-    fn headings(&mut self, spans: &[PassageSpan], units: &mut [Unit]) -> (Vec<Box<[u32]>>, Vec<u32>) {
+    fn headings(&mut self, spans: &[PassageSpan], units: &mut [Unit]) -> (Vec<Box<[FieldStem]>>, Vec<u32>) {
         let (mut headings, mut paths) = (Vec::new(), Vec::new());
         // Headings above the previous passage.
         let mut path: Vec<(&str, u32)> = Vec::new();
@@ -268,26 +293,6 @@ impl Builder<'_> {
             unit.path_end = paths.len() as u32;
         }
         (headings, paths)
-    }
-}
-
-/// Map whose keys are hashes already.
-type StemIds = HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>;
-
-#[derive(Default)]
-struct IdentityHasher(u64);
-
-impl Hasher for IdentityHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 

@@ -169,6 +169,25 @@ fn documents_of_several_languages_match_by_their_stems() {
 }
 
 #[test]
+fn a_word_with_two_stems_counts_once() {
+    let matched = |text: &str| {
+        let content = format!("# La {text}\n\nUne recette.");
+        let passages = split(&content);
+        let document =
+            DocumentText { content: &content, description: text, passages: &passages, language: Some("fr"), title: "" };
+        let vector = TermVector::of(&document, usize::MAX, &mut Analyzers::default());
+        let matcher = QueryMatcher::new("brûlée", &[Language::French]);
+        matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(&matcher))
+    };
+    for text in ["brûlée", "brulee"] {
+        let MatchedCandidate { headings, passages, .. } = matched(text);
+        assert_eq!(headings.length, 3, "{text} in the description, and two words of the heading");
+        assert_eq!(headings.occurrences.len(), 2, "{text} in both");
+        assert_eq!(passages.iter().map(|passage| passage.heading_terms.len()).collect::<Vec<_>>(), [1], "{text}");
+    }
+}
+
+#[test]
 fn reading_is_bounded_and_shared_fairly() {
     assert_eq!(fair_share([10, 20].into_iter(), 100), usize::MAX);
     assert_eq!(fair_share([10, 100, 200].into_iter(), 110), 50);
@@ -201,6 +220,22 @@ proptest! {
             prop_assert_eq!(evidence.passages.is_empty(), document.spans.is_empty());
         }
     }
+}
+
+#[test]
+fn ranking_stops_between_documents() {
+    let documents = ["one pump", "two pumps", "no pump"].map(|content| document("", content));
+    let vectors = vectors(&documents);
+    let view = |terms| Document { terms, published_at: None, by_words: true };
+    let views: Vec<Document<'_>> = vectors.iter().map(view).collect();
+    let asked = std::cell::Cell::new(0);
+    let score = |until: u32| {
+        asked.set(0);
+        score_while(&query("pump"), &views, &CollectionStatistics::default(), || asked.replace(asked.get() + 1) < until)
+    };
+    assert_eq!(score(1), None);
+    assert_eq!(asked.get(), 2, "the second document is not read");
+    assert_eq!(score(3), Some(super::score(&query("pump"), &views, &CollectionStatistics::default())));
 }
 
 #[test]

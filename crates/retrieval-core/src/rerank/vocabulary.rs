@@ -1,5 +1,6 @@
 //! Numbering of terms.
 
+use super::stem_key::StemKey;
 use crate::query_matcher::QueryMatcher;
 
 /// Numbers the terms of all candidates, those of the query first.
@@ -7,6 +8,7 @@ use crate::query_matcher::QueryMatcher;
 /// Terms are identified by a 64-bit hash alone, which avoids copying and comparing every word of every candidate. Among
 /// ten thousand terms a collision, which counts two words as one, occurs in one of 10^11 queries.
 pub(super) struct Vocabulary {
+    key: StemKey,
     /// Open-addressing table of hash and id; at most half full, length a power of two. `EMPTY` marks a free slot.
     slots: Vec<(u64, u32)>,
     /// Query term by id.
@@ -17,7 +19,8 @@ const EMPTY: u32 = u32::MAX;
 
 impl Vocabulary {
     pub fn new(matcher: &QueryMatcher) -> Self {
-        let mut vocabulary = Self { slots: vec![(0, EMPTY); 1 << 13], terms: Vec::with_capacity(1 << 12) };
+        let mut vocabulary =
+            Self { key: StemKey::default(), slots: vec![(0, EMPTY); 1 << 13], terms: Vec::with_capacity(1 << 12) };
         for (stem, term) in matcher.stems() {
             let id = vocabulary.id(hash(stem));
             vocabulary.terms[id as usize] = Some(term);
@@ -30,7 +33,7 @@ impl Vocabulary {
         if 2 * self.terms.len() >= self.slots.len() {
             self.grow();
         }
-        let slot = slot(&self.slots, hash);
+        let slot = slot(&self.slots, self.key, hash);
         if self.slots[slot].1 == EMPTY {
             self.slots[slot] = (hash, u32::try_from(self.terms.len()).unwrap_or(EMPTY - 1));
             self.terms.push(None);
@@ -51,7 +54,7 @@ impl Vocabulary {
     fn grow(&mut self) {
         let mut slots = vec![(0, EMPTY); 2 * self.slots.len()];
         for (hash, id) in self.slots.iter().filter(|(_, id)| *id != EMPTY) {
-            let slot = slot(&slots, *hash);
+            let slot = slot(&slots, self.key, *hash);
             slots[slot] = (*hash, *id);
         }
         self.slots = slots;
@@ -59,9 +62,9 @@ impl Vocabulary {
 }
 
 /// Returns the slot of the hash, or the free slot for it.
-fn slot(slots: &[(u64, u32)], hash: u64) -> usize {
+fn slot(slots: &[(u64, u32)], key: StemKey, hash: u64) -> usize {
     let mask = slots.len() - 1;
-    let mut at = (hash >> 32) as usize & mask;
+    let mut at = (key.mix(hash) >> 32) as usize & mask;
     while slots[at].1 != EMPTY && slots[at].0 != hash {
         at = (at + 1) & mask;
     }
@@ -85,4 +88,29 @@ pub(crate) fn hash(stem: &str) -> u64 {
 pub(super) fn mix(hash: u64, bytes: u64) -> u64 {
     let mixed = (hash.rotate_left(5) ^ bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the length of the longest run of taken slots, which one lookup may read, after adding hashes.
+    fn longest_run(hashes: impl Iterator<Item = u64>) -> usize {
+        let mut vocabulary = Vocabulary::new(&QueryMatcher::new("pump", &[]));
+        for (added, hash) in (1..).zip(hashes) {
+            assert_eq!(vocabulary.id(hash) as usize, added, "ids are given in order");
+        }
+        let runs = vocabulary.slots.split(|(_, id)| *id == EMPTY);
+        runs.map(|run| run.len()).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn words_that_are_chosen_by_their_hash_take_no_longer() {
+        const WORDS: u64 = 20_000;
+        // The bits that would place the hash itself in the table are 0 for all of them.
+        let same_place = |number: u64| number << 48 | number;
+        let ordinary = longest_run((0..WORDS).map(|number| hash(&format!("w{number}"))));
+        let chosen = longest_run((0..WORDS).map(same_place));
+        assert!(chosen < 4 * ordinary + 40, "{chosen} {ordinary}");
+    }
 }

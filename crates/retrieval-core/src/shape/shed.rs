@@ -2,10 +2,8 @@
 //!
 //! Parts are removed one at a time, each by a subtraction from the running length, until the answer fits.
 
-use unicode_normalization::char::is_combining_mark;
-
 use super::{Field, HitLengths, Length, Measure, Plan, ShedLevel, WHOLE};
-use crate::chars::is_unspaced;
+use crate::chars::can_end_between;
 
 /// Shortest snippet to keep, in characters: about a line. Fewer words say hardly anything about a document.
 const SHORTEST_SNIPPET: usize = 80;
@@ -195,7 +193,7 @@ impl Shedding<'_> {
 }
 
 /// Returns the byte offsets at which a snippet or a quote can end: the ends of its words except the last, in ascending order.
-/// Scripts without spaces can end between any two characters, but not before a combining mark.
+/// Scripts without spaces can end between any two letters.
 pub fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
     let ends = snippet.char_indices().skip(SHORTEST_SNIPPET).scan(' ', |before, (at, character)| {
         let here = (*before, character, at);
@@ -203,8 +201,6 @@ pub fn cuts(snippet: &str) -> impl Iterator<Item = usize> + '_ {
         Some(here)
     });
     ends.filter_map(|(before, character, at)| {
-        let ends_word = character.is_whitespace() && !before.is_whitespace();
-        let ends_character = is_unspaced(before) && is_unspaced(character) && !is_combining_mark(character);
-        (ends_word || ends_character).then_some(at)
+        (!before.is_whitespace() && can_end_between(before, character)).then_some(at)
     })
 }
