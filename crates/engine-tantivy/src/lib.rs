@@ -8,6 +8,7 @@ mod filter;
 mod index;
 mod index_dir;
 mod line_tokenizer;
+mod phrase;
 mod posting_list;
 mod schema;
 mod scope_statistics;
