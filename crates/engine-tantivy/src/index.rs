@@ -27,6 +27,7 @@ use crate::schema::Fields;
 use crate::scope_statistics::ScopeCache;
 use crate::search;
 use crate::semantic::{self, ColumnCache, Searched, SemanticSearch, SketchCache, Sketches, Threads};
+use crate::term_lookups::FrequencyCache;
 
 pub struct EngineIndex {
     fields: Fields,
@@ -34,6 +35,7 @@ pub struct EngineIndex {
     reader: IndexReader,
     scopes: ScopeCache,
     countries: CountryCache,
+    frequencies: FrequencyCache,
     columns: ColumnCache,
     sketches: SketchCache,
     writer: Mutex<OpenWriter>,
@@ -78,6 +80,7 @@ impl EngineIndex {
             reader,
             scopes: ScopeCache::default(),
             countries: CountryCache::default(),
+            frequencies: FrequencyCache::default(),
             columns: ColumnCache::default(),
             sketches: SketchCache::default(),
             writer: Mutex::default(),
@@ -87,7 +90,8 @@ impl EngineIndex {
 
     pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let searcher = self.reader.searcher();
-        search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries).map_err(from_tantivy)
+        search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries, &self.frequencies)
+            .map_err(from_tantivy)
     }
 
     /// Searches vectors, unless sketches have to be built first.

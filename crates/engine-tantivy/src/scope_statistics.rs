@@ -34,7 +34,7 @@ struct SegmentStatistics {
 }
 
 /// Id of a segment and its number of deleted documents. Segments change only by deletions.
-type SegmentState = (SegmentId, u32);
+pub type SegmentState = (SegmentId, u32);
 
 /// Cache of statistics by scope and by segment.
 ///
@@ -109,7 +109,7 @@ impl Cached {
     }
 }
 
-fn segment_state(reader: &SegmentReader) -> SegmentState {
+pub fn segment_state(reader: &SegmentReader) -> SegmentState {
     (reader.segment_id(), reader.num_deleted_docs())
 }
 
