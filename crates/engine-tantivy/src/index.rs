@@ -21,7 +21,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::TantivyOptions;
 use crate::country_cache::CountryCache;
 use crate::document::to_fields;
-use crate::error::{from_directory, from_io, from_tantivy};
+use crate::error::{from_directory, from_io, from_opening, from_tantivy};
 use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
 use crate::scope_statistics::ScopeCache;
@@ -59,9 +59,12 @@ impl EngineIndex {
     ///
     /// # Errors
     ///
-    /// `Corrupt` if an existing index is unusable.
+    /// `Corrupt` if an existing index is damaged; `Unavailable` if it cannot be opened, and may be intact.
     pub fn open(path: &Path, options: TantivyOptions) -> Result<Self, EngineError> {
-        std::fs::create_dir_all(path).map_err(from_io("cannot create the index directory"))?;
+        std::fs::create_dir_all(path).map_err(|error| match path.is_file() {
+            true => EngineError::new(EngineErrorKind::Corrupt, "the index directory is a file").with_source(error),
+            false => from_io("cannot create the index directory")(error),
+        })?;
         let fields = Fields::new();
         let directory = MmapDirectory::open(path).map_err(from_directory)?;
         let settings = IndexSettings {
@@ -71,9 +74,9 @@ impl EngineIndex {
             ..IndexSettings::default()
         };
         let builder = Index::builder().schema(fields.schema.clone()).settings(settings);
-        let index = builder.open_or_create(directory).map_err(from_tantivy)?;
+        let index = builder.open_or_create(directory).map_err(from_opening)?;
         index.tokenizers().register(TOKENIZER, LineTokenizer::default());
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(from_tantivy)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(from_opening)?;
         Ok(Self {
             fields,
             index,
