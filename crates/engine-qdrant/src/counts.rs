@@ -29,7 +29,7 @@ pub async fn count_about(
     Ok(response.result.map_or(0, |result| result.count))
 }
 
-/// Like [`count_about`], but returns 0 only if there are none: the server counts the few documents that it estimates as none.
+/// Counts or estimates the documents that meet all conditions. Returns 0 only if there are none: an estimate of none is counted.
 pub async fn count_some(
     nodes: &Nodes,
     collection: &str,

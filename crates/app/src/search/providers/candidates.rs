@@ -35,7 +35,7 @@ struct Known {
     page: FoundPage,
     loaded: LoadedDocument,
     is_new_snippet: bool,
-    /// Values for lack of which the index counted the page; `None` if it was not searched or does not contain the page.
+    /// Values for lack of which the index counted the page; `None` if no index that contains the page was searched.
     counted: Option<UnknownValues>,
 }
 
