@@ -28,3 +28,33 @@ pub async fn count_about(
     let response = nodes.call("counting documents", Call::Read, count).await?;
     Ok(response.result.map_or(0, |result| result.count))
 }
+
+/// Counts or estimates the documents that meet all conditions. Returns 0 only if there are none: an estimate of none is counted.
+pub async fn count_some(
+    nodes: &Nodes,
+    collection: &str,
+    conditions: Vec<Condition>,
+    exact: bool,
+) -> Result<u64, EngineError> {
+    let documents = count_about(nodes, collection, conditions.clone(), exact).await?;
+    if is_settled(documents, exact) {
+        return Ok(documents);
+    }
+    count(nodes, collection, conditions).await
+}
+
+/// Returns false for an estimate of none, which may be a few.
+fn is_settled(documents: u64, exact: bool) -> bool {
+    exact || documents > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_estimate_of_none_is_counted_again() {
+        assert!(is_settled(0, true) && is_settled(3, true) && is_settled(3, false));
+        assert!(!is_settled(0, false));
+    }
+}

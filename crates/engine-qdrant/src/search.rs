@@ -13,7 +13,7 @@ use retrieval_core::analysis::QueryTerm;
 use retrieval_core::bm25::single as bm25;
 use uuid::Uuid;
 
-use crate::counts::{count, count_about};
+use crate::counts::{count_about, count_some};
 use crate::document::TERMS;
 use crate::error::unavailable;
 use crate::filter::{self, WithoutValue};
@@ -66,6 +66,7 @@ pub async fn search(
     }
     let frequencies = || stems.iter().filter_map(|stem| terms.document_frequency.get(*stem).copied());
     let expected = frequencies().sum::<u64>();
+    let is_exact = counts_exactly(terms.phrases.is_some(), expected);
     let counted = async {
         // All matches are among the hits of each text.
         if expected <= limit as u64 {
@@ -77,13 +78,12 @@ pub async fn search(
         }
         let matching = terms.phrases.is_none().then(|| matching.clone());
         let conditions = conditions.iter().cloned().chain(matching).collect();
-        let is_exact = terms.phrases.is_some() || expected <= MAX_COUNTED;
         count_about(nodes, collection, conditions, is_exact).await.map(Some)
     };
     let (batches, counted, unknown_values) = tokio::try_join!(
         query_batch(nodes, collection, &queries),
         counted,
-        count_unknown(nodes, collection, request, &matching),
+        count_unknown(nodes, collection, request, &matching, is_exact),
     )?;
     let is_complete = batches.iter().all(|points| points.len() < limit);
     let mut best: HashMap<DocId, f32> = HashMap::new();
@@ -151,17 +151,23 @@ async fn query_batch(
     Ok(response.result.into_iter().map(|batch| batch.result).collect())
 }
 
-/// Counts the documents that meet a request but for unknown values.
+/// Returns false if the server estimates numbers of matches, given the sum of document frequencies: the hits of a search wait for them.
+fn counts_exactly(has_phrases: bool, expected: u64) -> bool {
+    has_phrases || expected <= MAX_COUNTED
+}
+
+/// Counts the documents that meet a request but for unknown values, or lets the server estimate their number.
 async fn count_unknown(
     nodes: &Nodes,
     collection: &str,
     request: &FirstStageRequest,
     matching: &Condition,
+    is_exact: bool,
 ) -> Result<UnknownValues, EngineError> {
     let filters = filter::without_values(request.collection, &request.filters);
     let counts = filters.iter().map(|WithoutValue { conditions, .. }| {
         let conditions = conditions.iter().cloned().chain([matching.clone()]).collect();
-        count(nodes, collection, conditions)
+        count_some(nodes, collection, conditions, is_exact)
     });
     let mut unknown = UnknownValues::default();
     for (without, documents) in filters.iter().zip(try_join_all(counts).await?) {
@@ -178,4 +184,15 @@ pub fn doc_id(point: &ScoredPoint) -> Result<DocId, EngineError> {
         Some(PointIdOptions::Num(_)) | None => None,
     };
     uuid.map(DocId).ok_or_else(|| unavailable(format!("the server returned a point with the id `{id:?}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_of_common_words_are_estimated_and_those_of_phrases_counted() {
+        assert!(counts_exactly(false, MAX_COUNTED) && counts_exactly(true, u64::MAX));
+        assert!(!counts_exactly(false, MAX_COUNTED + 1));
+    }
 }

@@ -7,7 +7,7 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED};
 pub struct Bits(Vec<u64>);
 
 impl Bits {
-    fn none(max_doc: DocId) -> Self {
+    pub fn none(max_doc: DocId) -> Self {
         Self(vec![0; max_doc.div_ceil(64) as usize])
     }
 
@@ -54,7 +54,7 @@ impl Bits {
         self
     }
 
-    fn insert(&mut self, doc: DocId) {
+    pub fn insert(&mut self, doc: DocId) {
         self.0[doc as usize / 64] |= 1 << (doc % 64);
     }
 

@@ -21,6 +21,16 @@ pub fn from_tantivy(error: TantivyError) -> EngineError {
     EngineError::new(kind, "embedded index failed").with_source(error)
 }
 
+/// Converts an error of opening an index, where an I/O error that the operating system does not know comes from reading damaged files.
+pub fn from_opening(error: TantivyError) -> EngineError {
+    let is_damage = matches!(&error, TantivyError::IoError(error) if error.raw_os_error().is_none());
+    let mut error = from_tantivy(error);
+    if is_damage {
+        error.kind = EngineErrorKind::Corrupt;
+    }
+    error
+}
+
 pub fn from_directory(error: OpenDirectoryError) -> EngineError {
     EngineError::new(EngineErrorKind::Unavailable, "cannot open the index directory").with_source(error)
 }
@@ -41,5 +51,12 @@ mod tests {
         assert_eq!(kind(ErrorKind::UnexpectedEof.into()), EngineErrorKind::Corrupt);
         let too_many_open_files = Error::from_raw_os_error(24);
         assert_eq!(kind(too_many_open_files), EngineErrorKind::Unavailable);
+    }
+
+    #[test]
+    fn index_that_cannot_be_decoded_is_damaged_and_one_that_cannot_be_read_is_not() {
+        let kind = |error: Error| from_opening(error.into()).kind;
+        assert_eq!(kind(Error::other("unknown format")), EngineErrorKind::Corrupt);
+        assert_eq!(kind(Error::from_raw_os_error(5)), EngineErrorKind::Unavailable);
     }
 }

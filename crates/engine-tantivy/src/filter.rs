@@ -4,18 +4,21 @@ use engine::indexing::Site;
 use engine::{Filters, UnknownValues};
 use model::{Collection, Timestamp};
 use tantivy::columnar::Column;
-use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery};
+use tantivy::query::{BooleanQuery, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Searcher, SegmentReader, Term};
 
 use crate::bits::Bits;
 use crate::country_cache::CountryCache;
+use crate::phrase::Phrase;
 use crate::schema::{Fields, names, scope_prefix};
 
-/// Filters and phrases of a request as tantivy queries, for all segments.
+/// Filters of a request as tantivy queries, and its phrases, for all segments.
 pub struct FilterPlan<'a> {
     required: Vec<Box<dyn Query>>,
     excluded: Option<Box<dyn Query>>,
+    /// Phrases, any of which is required; `None` if there is no such condition.
+    phrases: Option<Vec<Phrase>>,
     /// Terms of the language, and of an unknown one.
     language: Option<(Term, Term)>,
     country: Option<Term>,
@@ -77,15 +80,12 @@ impl<'a> FilterPlan<'a> {
             let terms = filters.labels.iter().map(|label| fields.scoped_term(fields.labels, prefix, label));
             required.push(any(terms.map(exact).collect()));
         }
-        if let Some(phrases) = phrases {
-            let phrases = phrases.iter().map(|words| phrase(words, prefix, fields));
-            required.push(any(phrases.collect()));
-        }
+        let phrases = phrases.map(|phrases| phrases.iter().map(|words| Phrase::new(words, prefix, fields)).collect());
         let excluded = (!filters.exclude_domains.is_empty()).then(|| any_site(fields, &filters.exclude_domains));
         let language_term = |code: &str| fields.scoped_term(fields.language, prefix, code);
         let language = filters.language.as_ref().map(|language| (language_term(language), language_term("")));
         let country = filters.country.as_ref().map(|country| Term::from_field_text(fields.country, country));
-        Self { required, excluded, language, country, countries, published: Window::of(filters) }
+        Self { required, excluded, phrases, language, country, countries, published: Window::of(filters) }
     }
 
     /// Adds the condition that a document belongs to a collection, for searches without scoped terms.
@@ -108,6 +108,14 @@ impl<'a> FilterPlan<'a> {
         if let Some(query) = &self.excluded {
             let excluded = Bits::matching(&**query, searcher, reader)?;
             base = Some(base.unwrap_or_else(|| Bits::all(reader.max_doc())).and_not(&excluded));
+        }
+        if let Some(phrases) = &self.phrases {
+            let mut matching = Bits::none(reader.max_doc());
+            for phrase in phrases {
+                // Positions of documents that fail otherwise are not read.
+                phrase.add_matching(reader, base.as_ref(), &mut matching)?;
+            }
+            base = Some(matching);
         }
         let with_term = |term: &Term| Bits::matching(&*exact(term.clone()), searcher, reader);
         let language = match &self.language {
@@ -204,15 +212,6 @@ fn exact(term: Term) -> Box<dyn Query> {
 /// No `TermSetQuery`, not even for terms: it builds an automaton per segment, which fills a megabyte even for a single term.
 fn any(queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
     Box::new(BooleanQuery::union(queries))
-}
-
-fn phrase(words: &[String], prefix: &str, fields: &Fields) -> Box<dyn Query> {
-    let term = |word: &String| fields.scoped_term(fields.words, prefix, word);
-    match words {
-        // Phrase queries have at least two words.
-        [word] => exact(term(word)),
-        words => Box::new(PhraseQuery::new(words.iter().map(term).collect())),
-    }
 }
 
 /// Returns the documents of any of the sites.

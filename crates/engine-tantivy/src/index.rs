@@ -21,12 +21,13 @@ use tokio::sync::OwnedMutexGuard;
 use crate::TantivyOptions;
 use crate::country_cache::CountryCache;
 use crate::document::to_fields;
-use crate::error::{from_directory, from_io, from_tantivy};
+use crate::error::{from_directory, from_io, from_opening, from_tantivy};
 use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
 use crate::scope_statistics::ScopeCache;
 use crate::search;
 use crate::semantic::{self, ColumnCache, Searched, SemanticSearch, SketchCache, Sketches, Threads};
+use crate::term_lookups::FrequencyCache;
 
 pub struct EngineIndex {
     fields: Fields,
@@ -34,6 +35,7 @@ pub struct EngineIndex {
     reader: IndexReader,
     scopes: ScopeCache,
     countries: CountryCache,
+    frequencies: FrequencyCache,
     columns: ColumnCache,
     sketches: SketchCache,
     writer: Mutex<OpenWriter>,
@@ -57,9 +59,12 @@ impl EngineIndex {
     ///
     /// # Errors
     ///
-    /// `Corrupt` if an existing index is unusable.
+    /// `Corrupt` if an existing index is damaged; `Unavailable` if it cannot be opened, and may be intact.
     pub fn open(path: &Path, options: TantivyOptions) -> Result<Self, EngineError> {
-        std::fs::create_dir_all(path).map_err(from_io("cannot create the index directory"))?;
+        std::fs::create_dir_all(path).map_err(|error| match path.is_file() {
+            true => EngineError::new(EngineErrorKind::Corrupt, "the index directory is a file").with_source(error),
+            false => from_io("cannot create the index directory")(error),
+        })?;
         let fields = Fields::new();
         let directory = MmapDirectory::open(path).map_err(from_directory)?;
         let settings = IndexSettings {
@@ -69,15 +74,16 @@ impl EngineIndex {
             ..IndexSettings::default()
         };
         let builder = Index::builder().schema(fields.schema.clone()).settings(settings);
-        let index = builder.open_or_create(directory).map_err(from_tantivy)?;
+        let index = builder.open_or_create(directory).map_err(from_opening)?;
         index.tokenizers().register(TOKENIZER, LineTokenizer::default());
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(from_tantivy)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(from_opening)?;
         Ok(Self {
             fields,
             index,
             reader,
             scopes: ScopeCache::default(),
             countries: CountryCache::default(),
+            frequencies: FrequencyCache::default(),
             columns: ColumnCache::default(),
             sketches: SketchCache::default(),
             writer: Mutex::default(),
@@ -87,7 +93,8 @@ impl EngineIndex {
 
     pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         let searcher = self.reader.searcher();
-        search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries).map_err(from_tantivy)
+        search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries, &self.frequencies)
+            .map_err(from_tantivy)
     }
 
     /// Searches vectors, unless sketches have to be built first.

@@ -1,6 +1,7 @@
 //! Directory of both indexes: ownership, version, and rebuild marker.
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
@@ -58,7 +59,7 @@ impl IndexDir {
     pub fn inspect(path: &Path) -> Result<IndexDirState, EngineError> {
         let failed = |error| from_io(format!("cannot use index directory `{}`", path.display()))(error);
         let lock = match File::options().write(true).open(path.join(LOCK)) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(IndexDirState::Missing),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(IndexDirState::Missing),
             lock => lock.map_err(failed)?,
         };
         match lock.try_lock() {
@@ -67,7 +68,7 @@ impl IndexDir {
             Ok(()) => {}
         }
         let dir = Self { path: path.to_owned(), _lock: lock };
-        let is_complete = dir.is_current() && dir.has_indexes() && !dir.needs_rebuild();
+        let is_complete = dir.is_current()? && dir.has_indexes()? && !dir.needs_rebuild()?;
         Ok(if is_complete { IndexDirState::Complete } else { IndexDirState::NeedsRebuild })
     }
 
@@ -76,8 +77,16 @@ impl IndexDir {
     }
 
     /// Returns true if the indexes were written by this version of schema and analysis.
-    pub fn is_current(&self) -> bool {
-        fs::read_to_string(self.path.join(VERSION)).is_ok_and(|found| found == version())
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the version cannot be read, so that intact indexes are not taken for those of another version.
+    pub fn is_current(&self) -> Result<bool, EngineError> {
+        match fs::read(self.path.join(VERSION)) {
+            Ok(found) => Ok(found == version().as_bytes()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(from_io(format!("cannot read `{VERSION}` in the index directory"))(error)),
+        }
     }
 
     pub fn set_current(&self) -> Result<(), EngineError> {
@@ -85,12 +94,17 @@ impl IndexDir {
     }
 
     /// Returns false if an index was not created yet, or was lost.
-    pub fn has_indexes(&self) -> bool {
-        IndexName::ALL.iter().all(|name| self.index_path(name.as_str()).join(META).exists())
+    pub fn has_indexes(&self) -> Result<bool, EngineError> {
+        for name in IndexName::ALL {
+            if !self.exists(&Path::new(name.as_str()).join(META))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    pub fn needs_rebuild(&self) -> bool {
-        self.path.join(REBUILD).exists()
+    pub fn needs_rebuild(&self) -> Result<bool, EngineError> {
+        self.exists(Path::new(REBUILD))
     }
 
     pub fn set_needs_rebuild(&self, needed: bool) -> Result<(), EngineError> {
@@ -98,7 +112,7 @@ impl IndexDir {
             return self.write(REBUILD, "these indexes are being filled from the docstore\n");
         }
         match fs::remove_file(self.path.join(REBUILD)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(from_io(format!("cannot remove `{REBUILD}` from the index directory"))(error))
             }
             _ => self.sync(),
@@ -106,8 +120,13 @@ impl IndexDir {
     }
 
     /// Returns the stored generation of an index. A damaged file is none: the index is then rebuilt.
-    pub fn generation(&self, name: &str) -> Option<Generation> {
-        fs::read_to_string(self.path.join(generation_file(name))).ok()?.trim_end().parse().ok()
+    pub fn generation(&self, name: &str) -> Result<Option<Generation>, EngineError> {
+        let file = generation_file(name);
+        match fs::read_to_string(self.path.join(&file)) {
+            Ok(stored) => Ok(stored.trim_end().parse().ok()),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => Ok(None),
+            Err(error) => Err(from_io(format!("cannot read `{file}` in the index directory"))(error)),
+        }
     }
 
     pub fn set_generation(&self, name: &str, generation: Generation) -> Result<(), EngineError> {
@@ -121,13 +140,21 @@ impl IndexDir {
     /// Deletes one index. Its contents are derived and can be rebuilt.
     pub fn delete_index(&self, name: &str) -> Result<(), EngineError> {
         match fs::remove_dir_all(self.index_path(name)) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
                 fs::remove_file(self.index_path(name)).map_err(from_io(format!("cannot remove index `{name}`")))
             }
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(from_io(format!("cannot remove index `{name}`"))(error))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Returns true if there is a file of this name. A file in place of a directory contains none.
+    fn exists(&self, name: &Path) -> Result<bool, EngineError> {
+        match self.path.join(name).try_exists() {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+            found => found.map_err(from_io(format!("cannot access `{}` in the index directory", name.display()))),
         }
     }
 

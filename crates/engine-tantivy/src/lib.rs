@@ -8,6 +8,7 @@ mod filter;
 mod index;
 mod index_dir;
 mod line_tokenizer;
+mod phrase;
 mod posting_list;
 mod schema;
 mod scope_statistics;
@@ -91,7 +92,7 @@ impl TantivyEngine {
     /// `Unavailable` if the directory is not accessible.
     pub fn try_open(dir: &Path, options: TantivyOptions) -> Result<Option<Self>, EngineError> {
         let Some(dir) = IndexDir::try_lock(dir)? else { return Ok(None) };
-        if !dir.is_current() {
+        if !dir.is_current()? {
             // New, or of another version. The marker is written first, so that a crash cannot leave empty indexes that
             // look complete.
             dir.set_needs_rebuild(true)?;
@@ -99,7 +100,7 @@ impl TantivyEngine {
                 dir.delete_index(name.as_str())?;
             }
             dir.set_current()?;
-        } else if !dir.has_indexes() {
+        } else if !dir.has_indexes()? {
             // Lost. Its stored generation is not, by which the empty one that replaces it would look complete.
             dir.set_needs_rebuild(true)?;
         }
@@ -108,7 +109,7 @@ impl TantivyEngine {
         let inner = Inner {
             web,
             workspace,
-            needs_rebuild: AtomicBool::new(dir.needs_rebuild()),
+            needs_rebuild: AtomicBool::new(dir.needs_rebuild()?),
             close_scheduled: AtomicBool::new(false),
             searches: Arc::new(Semaphore::new(options.threads.max(1))),
             writer_idle_timeout: options.writer_idle_timeout,
@@ -206,21 +207,21 @@ impl Inner {
     }
 }
 
-/// Opens an index. An unusable index is replaced by an empty one that needs a rebuild.
+/// Opens an index. A damaged one is replaced by an empty one that needs a rebuild. One that merely cannot be opened is kept.
 fn open_index(dir: &IndexDir, name: IndexName, options: TantivyOptions) -> Result<EngineIndex, EngineError> {
     let path = dir.index_path(name.as_str());
     match EngineIndex::open(&path, options) {
-        Ok(index) => Ok(index),
-        Err(error) => {
+        Err(error) if error.kind == EngineErrorKind::Corrupt => {
             tracing::warn!(
                 index = name.as_str(),
                 error = &error as &dyn std::error::Error,
-                "index is unusable and will be rebuilt"
+                "index is damaged and will be rebuilt"
             );
             dir.set_needs_rebuild(true)?;
             dir.delete_index(name.as_str())?;
             EngineIndex::open(&path, options)
         }
+        opened => opened,
     }
 }
 
@@ -282,7 +283,7 @@ impl SearchEngine for TantivyEngine {
     async fn ping(&self) -> Result<(), EngineError> {
         // Reads a file, since searches keep working for a while on memory-mapped files of a deleted directory.
         self.blocking(|inner| {
-            if inner.dir.is_current() {
+            if inner.dir.is_current()? {
                 return Ok(());
             }
             Err(EngineError::new(EngineErrorKind::Unavailable, "the index directory is missing or unreadable"))
@@ -297,7 +298,7 @@ impl SearchEngine for TantivyEngine {
     }
 
     async fn generation(&self, index: IndexName) -> Result<Option<Generation>, EngineError> {
-        self.blocking(move |inner| Ok(inner.dir.generation(index.as_str()))).await
+        self.blocking(move |inner| inner.dir.generation(index.as_str())).await
     }
 
     async fn set_generation(&self, index: IndexName, generation: Generation) -> Result<(), EngineError> {

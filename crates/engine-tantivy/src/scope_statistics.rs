@@ -33,8 +33,18 @@ struct SegmentStatistics {
     languages: Vec<(String, u64)>,
 }
 
+impl SegmentStatistics {
+    /// Returns true if the segment has no document of the scope, not even a deleted one.
+    fn is_empty(&self) -> bool {
+        self.documents == 0 && self.languages.is_empty()
+    }
+}
+
 /// Id of a segment and its number of deleted documents. Segments change only by deletions.
-type SegmentState = (SegmentId, u32);
+pub type SegmentState = (SegmentId, u32);
+
+/// Statistics of a scope in a state of a segment.
+type SegmentEntry = ((SegmentState, Collection), Arc<SegmentStatistics>);
 
 /// Cache of statistics by scope and by segment.
 ///
@@ -53,6 +63,9 @@ struct Cached {
 /// Maximum number of cached scopes. The cache is cleared when it is full.
 const MAX_SCOPES: usize = 10_000;
 
+/// Maximum number of cached statistics of scopes in segments: some 10 MB. They are cleared when the cache is full.
+const MAX_SEGMENTS: usize = 50_000;
+
 impl ScopeCache {
     /// Returns the statistics of a scope from the cache, or computes them.
     pub fn get(
@@ -69,7 +82,7 @@ impl ScopeCache {
         }) {
             return Ok(statistics);
         }
-        let mut segments = Vec::new();
+        let mut segments: Vec<SegmentEntry> = Vec::new();
         for reader in searcher.segment_readers() {
             let key = (segment_state(reader), scope);
             let segment = match self.with(|cached| cached.segments.get(&key).cloned()) {
@@ -81,12 +94,7 @@ impl ScopeCache {
         let statistics = Arc::new(combine(segments.iter().map(|(_, segment)| &**segment)));
         self.with(|cached| {
             if cached.generation == generation {
-                if cached.scopes.len() >= MAX_SCOPES {
-                    cached.scopes.clear();
-                    cached.segments.clear();
-                }
-                cached.segments.extend(segments);
-                cached.scopes.insert(scope, Arc::clone(&statistics));
+                cached.insert(scope, Arc::clone(&statistics), segments);
             }
         });
         Ok(statistics)
@@ -107,9 +115,28 @@ impl Cached {
             self.segments.retain(|(state, _), _| current.contains(state));
         }
     }
+
+    fn insert(&mut self, scope: Collection, statistics: Arc<ScopeStatistics>, segments: Vec<SegmentEntry>) {
+        if self.scopes.len() >= MAX_SCOPES {
+            self.scopes.clear();
+            self.segments.clear();
+        }
+        self.scopes.insert(scope, statistics);
+        for (key, segment) in segments {
+            // Finding out that a segment lacks a scope takes a look-up or two, and most segments lack most organizations.
+            if segment.is_empty() {
+                continue;
+            }
+            // Known ones are inserted again with the rest of their scope.
+            if self.segments.len() >= MAX_SEGMENTS && !self.segments.contains_key(&key) {
+                self.segments.clear();
+            }
+            self.segments.insert(key, segment);
+        }
+    }
 }
 
-fn segment_state(reader: &SegmentReader) -> SegmentState {
+pub fn segment_state(reader: &SegmentReader) -> SegmentState {
     (reader.segment_id(), reader.num_deleted_docs())
 }
 
@@ -166,5 +193,51 @@ fn combine<'a>(segments: impl Iterator<Item = &'a SegmentStatistics>) -> ScopeSt
         average_terms: mean(sum.terms) as f32,
         average_body_words: mean(sum.body_words),
         languages: languages_by_frequency(codes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::OrganizationId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn organization(number: usize) -> Collection {
+        Collection::Workspace(OrganizationId(Uuid::from_u128(number as u128)))
+    }
+
+    /// Inserts the statistics of one organization after another in the same segments.
+    fn insert(cached: &mut Cached, organizations: usize, states: &[SegmentState], segment: &Arc<SegmentStatistics>) {
+        for number in 0..organizations {
+            let scope = organization(number);
+            let segments = states.iter().map(|state| ((*state, scope), Arc::clone(segment))).collect();
+            cached.insert(scope, Arc::default(), segments);
+            assert!(cached.segments.len() <= MAX_SEGMENTS && cached.scopes.len() <= MAX_SCOPES);
+        }
+    }
+
+    #[test]
+    fn cache_of_segments_is_bounded() {
+        let states: Vec<SegmentState> = (0..100).map(|deleted| (SegmentId::generate_random(), deleted)).collect();
+        let segment = Arc::new(SegmentStatistics { documents: 1, ..SegmentStatistics::default() });
+        let mut cached = Cached::default();
+        let full = MAX_SEGMENTS / states.len();
+        insert(&mut cached, full, &states, &segment);
+        assert_eq!(cached.segments.len(), MAX_SEGMENTS);
+        insert(&mut cached, full + 1, &states, &segment);
+        let last = organization(full);
+        assert!(states.iter().all(|state| cached.segments.contains_key(&(*state, last))));
+    }
+
+    #[test]
+    fn segments_without_the_scope_are_not_cached() {
+        let states = [(SegmentId::generate_random(), 0)];
+        let mut cached = Cached::default();
+        insert(&mut cached, MAX_SCOPES + 1, &states, &Arc::default());
+        assert_eq!((cached.segments.len(), cached.scopes.len()), (0, 1));
+        let deleted = SegmentStatistics { languages: vec![("en".to_owned(), 1)], ..SegmentStatistics::default() };
+        insert(&mut cached, 1, &states, &Arc::new(deleted));
+        assert_eq!(cached.segments.len(), 1);
     }
 }

@@ -20,7 +20,7 @@ use crate::filter::{FilterPlan, SegmentFilter};
 use crate::posting_list::PostingList;
 use crate::schema::{Fields, names, scope_prefix};
 use crate::scope_statistics::ScopeCache;
-use crate::term_lookups::TermLookups;
+use crate::term_lookups::{FrequencyCache, TermLookups};
 use crate::top_hits::TopHits;
 
 /// Number of documents scored per window. Three arrays of this many scores fit into the CPU cache.
@@ -32,13 +32,14 @@ pub fn first_stage(
     fields: &Fields,
     scopes: &ScopeCache,
     countries: &CountryCache,
+    frequencies: &FrequencyCache,
 ) -> tantivy::Result<FirstStageResponse> {
     let prefix = scope_prefix(request.collection);
     let scope = scopes.get(request.collection, searcher, fields)?;
     let filtered: Option<Vec<Language>> =
         request.filters.language.as_ref().map(|code| Language::from_code(code).into_iter().collect());
     let languages = filtered.as_deref().unwrap_or(&scope.languages);
-    let mut lookups = TermLookups::default();
+    let mut lookups = TermLookups::new(frequencies);
     let terms = SearchTerms::analyze(request, languages, scope.documents, |stem| {
         lookups.document_frequency(searcher, fields, &prefix, stem)
     })?;

@@ -65,6 +65,17 @@ pub struct UnknownValues {
     pub published_at: u64,
 }
 
+impl UnknownValues {
+    /// Returns the numbers without those of other documents; 0 if these are more.
+    pub fn without(self, other: Self) -> Self {
+        Self {
+            language: self.language.saturating_sub(other.language),
+            country: self.country.saturating_sub(other.country),
+            published_at: self.published_at.saturating_sub(other.published_at),
+        }
+    }
+}
+
 impl AddAssign for UnknownValues {
     fn add_assign(&mut self, other: Self) {
         self.language += other.language;

@@ -5,23 +5,25 @@ use crate::analysis::{Analyzers, Language, analyze_query};
 /// Matcher of several phrases: consecutive words in order, with case and diacritics folded, not stemmed. Stop words
 /// count. A phrase without words matches nothing.
 pub struct Phrases {
-    phrases: Vec<Phrase>,
+    phrases: Vec<Sequence<String>>,
     analyzers: Analyzers,
 }
 
-struct Phrase {
-    words: Vec<String>,
-    /// KMP failure function: for each prefix, the length of its longest proper border.
+/// Matcher of one sequence of words in a stream of words, which it does not store (Knuth, Morris and Pratt, 1977). Linear in the
+/// number of words, whatever the sequence.
+pub struct Sequence<W> {
+    /// At least one.
+    words: Vec<W>,
+    /// Failure function: for each prefix, the length of its longest proper border.
     borders: Vec<usize>,
-    /// Words matched at the current position of the text.
+    /// Words matched at the current position of the stream.
     matched: usize,
 }
 
 impl Phrases {
     /// Creates a matcher of the words of each text.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let words = texts.into_iter().map(|text| analyze_query(text, &[]).phrase).filter(|words| !words.is_empty());
-        let phrases = words.map(|words| Phrase { borders: borders(&words), words, matched: 0 });
+        let phrases = texts.into_iter().filter_map(|text| Sequence::new(analyze_query(text, &[]).phrase));
         Self { phrases: phrases.collect(), analyzers: Analyzers::default() }
     }
 
@@ -32,7 +34,7 @@ impl Phrases {
         if phrases.is_empty() {
             return false;
         }
-        phrases.iter_mut().for_each(|phrase| phrase.matched = 0);
+        phrases.iter_mut().for_each(Sequence::restart);
         let mut found = false;
         analyzers.of(language.and_then(Language::from_code)).tokens(text, |token| {
             if !found && token.kind.is_positional() {
@@ -43,29 +45,53 @@ impl Phrases {
     }
 }
 
-impl Phrase {
-    /// Reads the next word of the text. Returns true if it completes the phrase (Knuth, Morris and Pratt, 1977: one pass
-    /// over the words without storing them).
-    fn ends_with(&mut self, word: &str) -> bool {
-        while self.matched > 0 && self.words[self.matched] != word {
+impl<W> Sequence<W> {
+    /// Creates a matcher of these words. Returns `None` if there are none.
+    pub fn new(words: Vec<W>) -> Option<Self>
+    where
+        W: PartialEq,
+    {
+        if words.is_empty() {
+            return None;
+        }
+        Some(Self { borders: borders(&words), words, matched: 0 })
+    }
+
+    /// Forgets the words that were read: the next one is the first of another text.
+    pub fn restart(&mut self) {
+        self.matched = 0;
+    }
+
+    /// Reads the next word of the stream. Returns true if it completes the sequence.
+    pub fn ends_with<Q>(&mut self, word: &Q) -> bool
+    where
+        W: PartialEq<Q>,
+        Q: ?Sized,
+    {
+        while self.matched > 0 && self.words[self.matched] != *word {
             self.matched = self.borders[self.matched - 1];
         }
-        if self.words[self.matched] == word {
+        if self.words[self.matched] == *word {
             self.matched += 1;
         }
-        self.matched == self.words.len()
+        let is_complete = self.matched == self.words.len();
+        if is_complete {
+            // Sequences may overlap.
+            self.matched = self.borders[self.matched - 1];
+        }
+        is_complete
     }
 }
 
-/// Computes the KMP failure function of a phrase.
-fn borders(phrase: &[String]) -> Vec<usize> {
-    let mut borders = vec![0; phrase.len()];
+/// Computes the KMP failure function of a sequence.
+fn borders<W: PartialEq>(words: &[W]) -> Vec<usize> {
+    let mut borders = vec![0; words.len()];
     let mut length = 0;
-    for index in 1..phrase.len() {
-        while length > 0 && phrase[index] != phrase[length] {
+    for index in 1..words.len() {
+        while length > 0 && words[index] != words[length] {
             length = borders[length - 1];
         }
-        if phrase[index] == phrase[length] {
+        if words[index] == words[length] {
             length += 1;
         }
         borders[index] = length;
@@ -97,6 +123,18 @@ mod tests {
         assert!(phrases.any_in("a red fox", None) && phrases.any_in("a brown dog", None));
         assert!(!phrases.any_in("a brown fox and a red dog", None) && !phrases.any_in("...", None));
         assert!(!phrases.any_in("red", None) && !phrases.any_in("fox", None), "phrases do not cross texts");
+    }
+
+    #[test]
+    fn sequences_may_overlap_and_do_not_cross_a_restart() {
+        assert!(Sequence::<u32>::new(Vec::new()).is_none());
+        let mut sequence = Sequence::new(vec![1, 1, 2, 1, 1]).expect("words");
+        let ends: Vec<bool> = [1, 1, 2, 1, 1, 2, 1, 1].iter().map(|word| sequence.ends_with(word)).collect();
+        assert_eq!(ends, [false, false, false, false, true, false, false, true]);
+        sequence.restart();
+        assert!(![2, 1, 1].iter().any(|word| sequence.ends_with(word)));
+        let mut single = Sequence::new(vec![7]).expect("a word");
+        assert!(single.ends_with(&7) && !single.ends_with(&8) && single.ends_with(&7));
     }
 
     proptest! {

@@ -431,6 +431,35 @@ async fn only_known_publication_times_meet_their_filter() {
 }
 
 #[tokio::test]
+async fn page_that_the_index_and_a_provider_know_lacks_a_value_once() {
+    let provider = TestProvider::with([]);
+    let world = world(provider.with_index()).await;
+    let tenant = world.tenant().await;
+    world
+        .import([page("https://a.example/", "Tides of the sea."), page("https://b.example/", "Tides of a bay.")])
+        .await;
+    let at = |day: i64| Some(Timestamp::from_millis(day * 86_400_000));
+    // The page is in the answer if the provider knows its date. Answers to equal queries are cached.
+    for (query, published_at, hits, unknown) in [("tides", None, 0, 2), ("sea tides", at(15), 1, 1)] {
+        provider.answer([WebResult { published_at, ..found("https://a.example/", "Tides", "About the tides.") }]);
+        let request = SearchRequest { published_after: at(10), ..search(query) };
+        let outcome = searched(&world, &tenant.viewer, request).await;
+        assert_eq!((outcome.hits.len(), outcome.unknown_values.published_at), (hits, unknown), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn page_of_an_index_that_is_not_searched_lacks_a_value() {
+    let provider = TestProvider::with([found("https://a.example/", "Tides", "About the tides.")]);
+    let world = world(provider.alone()).await;
+    let tenant = world.tenant().await;
+    world.import_one(page("https://a.example/", "Tides of the sea.")).await;
+    let request = SearchRequest { published_after: Some(Timestamp::from_millis(1)), ..search("tides") };
+    let outcome = searched(&world, &tenant.viewer, request).await;
+    assert_eq!((outcome.hits.len(), outcome.unknown_values.published_at), (0, 1));
+}
+
+#[tokio::test]
 async fn date_of_a_provider_is_not_remembered_for_others() {
     let mut scores = Vec::new();
     for is_found_before in [false, true] {

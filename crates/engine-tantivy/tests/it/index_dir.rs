@@ -116,6 +116,48 @@ async fn file_in_place_of_index_is_replaced() {
     .await;
 }
 
+/// Makes a file unreadable, also for root, by a directory in its place. Checks that the indexes do not open, and are kept.
+async fn check_kept(file: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    engine.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
+    engine.mark_rebuilt(IndexName::ALL).await.expect("marked");
+    drop(engine);
+    let (path, saved) = (folder.path().join(file), folder.path().join("saved"));
+    fs::rename(&path, &saved).expect("renamed");
+    fs::create_dir(&path).expect("created");
+    let Err(error) = TantivyEngine::open(folder.path(), TantivyOptions::default()) else { panic!("it opens") };
+    assert_eq!(error.kind, EngineErrorKind::Unavailable);
+    fs::remove_dir(&path).expect("removed");
+    fs::rename(&saved, &path).expect("renamed");
+    let engine = open(folder.path());
+    assert!(!needs_rebuild(&engine).await);
+    assert_eq!(total(&engine, "copper").await, 1);
+}
+
+#[tokio::test]
+async fn index_whose_metadata_cannot_be_read_is_kept() {
+    check_kept("web/meta.json").await;
+}
+
+#[tokio::test]
+async fn indexes_whose_version_cannot_be_read_are_kept() {
+    check_kept("VERSION").await;
+}
+
+#[tokio::test]
+async fn generation_that_cannot_be_read_is_not_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(folder.path());
+    let path = folder.path().join("GENERATION-web");
+    fs::create_dir(&path).expect("created");
+    let error = engine.generation(IndexName::Web).await.expect_err("no file");
+    assert_eq!(error.kind, EngineErrorKind::Unavailable);
+    fs::remove_dir(&path).expect("removed");
+    fs::write(&path, "garbage").expect("written");
+    assert_eq!(engine.generation(IndexName::Web).await.expect("no failure"), None);
+}
+
 #[tokio::test]
 async fn index_that_is_damaged_while_open_is_rebuilt() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,9 +1,10 @@
-//! Tests of the embedded engine: conformance, reopening, locking, recovery, crashes, concurrency, vectors.
+//! Tests of the embedded engine: conformance, reopening, locking, recovery, crashes, concurrency, phrases, vectors.
 
 mod concurrency;
 mod conformance;
 mod crash;
 mod index_dir;
+mod phrases;
 mod vectors;
 
 use engine::{Change, Filters, FirstStageRequest, IndexDocument, SearchEngine};

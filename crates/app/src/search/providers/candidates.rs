@@ -35,6 +35,8 @@ struct Known {
     page: FoundPage,
     loaded: LoadedDocument,
     is_new_snippet: bool,
+    /// Values for lack of which the index counted the page; `None` if no index that contains the page was searched.
+    counted: Option<UnknownValues>,
 }
 
 impl Known {
@@ -59,16 +61,24 @@ impl App {
         if found.is_empty() {
             return Ok(());
         }
-        let known = self.find_known(search, found).await?;
+        let known = self.find_known(search, found, list.is_indexed).await?;
         let mut unknown_values = UnknownValues::default();
         let known = known.into_iter().filter(|known| {
-            let Known { page, loaded, .. } = known;
+            let Known { page, loaded, counted, .. } = known;
             let published_at = loaded.document.published_at.or(page.result.published_at);
-            filters::admits(search.request, &loaded.document, published_at, page.applied, &mut unknown_values)
+            let mut lacking = UnknownValues::default();
+            let is_admitted =
+                filters::admits(search.request, &loaded.document, published_at, page.applied, &mut lacking);
+            if counted.is_none() {
+                unknown_values += lacking;
+            }
+            is_admitted
         });
         let known: Vec<Known> = known.collect();
         list.unknown_values += unknown_values;
         let added_dates: HashMap<DocId, Timestamp> = known.iter().filter_map(Known::added_date).collect();
+        let counted: HashMap<DocId, UnknownValues> =
+            known.iter().filter_map(|known| Some((known.page.result.doc_id(), known.counted?))).collect();
         let order: Vec<DocId> = known.iter().map(|known| known.page.result.doc_id()).collect();
         let (new, loaded): (Vec<_>, Vec<_>) = known
             .into_iter()
@@ -98,6 +108,9 @@ impl App {
                 continue;
             }
             kept += 1;
+            if let Some(counted) = counted.get(&doc_id) {
+                list.unknown_values = list.unknown_values.without(*counted);
+            }
             list.candidates.retain(|one| one.document.doc_id() != doc_id);
             list.candidates.push(Candidate {
                 document,
@@ -122,8 +135,9 @@ impl App {
         Ok(())
     }
 
-    /// Finds the fullest content of each page, after reading the first ones as far as the settings ask for it.
-    async fn find_known(&self, search: &Search<'_>, found: Vec<FoundPage>) -> Result<Vec<Known>> {
+    /// Finds the fullest content of each page, after reading the first ones as far as the settings ask for it. `is_indexed` is true if
+    /// the index was searched too.
+    async fn find_known(&self, search: &Search<'_>, found: Vec<FoundPage>, is_indexed: bool) -> Result<Vec<Known>> {
         let (organization_id, now) = (search.organization_id, self.clock.now());
         let doc_ids: Vec<DocId> = found.iter().map(|page| page.result.doc_id()).collect();
         let (mut listed, mut own) = futures_util::try_join!(
@@ -136,6 +150,11 @@ impl App {
         }
         let ttl = self.options.capture_lifetimes.snippet;
         let language = search.request.language.clone();
+        let mut counted: HashMap<DocId, UnknownValues> = HashMap::new();
+        if is_indexed {
+            let lacking = |loaded: &LoadedDocument| filters::lacking(search.request, &loaded.document);
+            counted.extend(listed.iter().map(|(doc_id, loaded)| (*doc_id, lacking(loaded))));
+        }
         let choosing = self.compute(search, move |stop| {
             let found = found.into_iter().take_while(|_| !stop.is_stopped());
             let known = found.map(|page| {
@@ -158,7 +177,7 @@ impl App {
                     // The provider knows the page; a snippet says little about its language.
                     loaded.document.language.clone_from(&language);
                 }
-                Known { page, loaded, is_new_snippet }
+                Known { page, loaded, is_new_snippet, counted: counted.get(&doc_id).copied() }
             });
             known.collect()
         });

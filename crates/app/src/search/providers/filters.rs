@@ -36,6 +36,13 @@ pub fn admits(
     all == [Fit::Meets; 3]
 }
 
+/// Returns the values for lack of which the index counts a document that matches the rest of the search.
+pub fn lacking(request: &SearchRequest, document: &Document) -> UnknownValues {
+    let mut unknown = UnknownValues::default();
+    admits(request, document, document.published_at, Applied::default(), &mut unknown);
+    unknown
+}
+
 fn equal(wanted: Option<&str>, value: Option<&str>, is_applied: bool) -> Fit {
     match (wanted, value) {
         (None, _) => Fit::Meets,
