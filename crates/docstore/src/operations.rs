@@ -125,8 +125,9 @@ operations! {
     /// Marks an organization as deleted, revokes its keys and ends its runs. Idempotent: a second call keeps the first time and
     /// writes no audit entry. `None` for an unknown organization.
     write removal::mark_organization_deleted(organization_id: OrganizationId, now: Timestamp, entry: AuditEntry) -> Option<Organization>;
-    /// Lists deleted organizations that still have data, or that were deleted after `since`, in the order of deletion.
-    read removal::list_organizations_to_remove(since: Timestamp) -> Vec<Organization>;
+    /// Lists deleted organizations without a complete removal that started at least `late` after their deletion, in the order of
+    /// deletion.
+    read removal::list_organizations_to_remove(late: Duration) -> Vec<Organization>;
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns the number of documents found, some
     /// of which another instance may have deleted meanwhile: with fewer than `limit`, none is left.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
@@ -134,8 +135,9 @@ operations! {
     /// and then the runs, research runs with all their events, deliveries and then webhooks, readings of pages with their captures, and
     /// files. Returns the number of rows found, like `purge_workspace`, without events and captures. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
-    /// Records that the data of a deleted organization is gone. Returns false and records nothing if it has documents or files.
-    write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> bool;
+    /// Records that a removal which started at this time has left no data of a deleted organization. Replaces the time of a removal that
+    /// started earlier than `late` after the deletion. Returns false and records nothing if there are documents or files.
+    write removal::complete_removal(organization_id: OrganizationId, started_at: Timestamp, late: Duration) -> bool;
 
     /// Deletes at most `limit` searches from before this time, oldest first. Returns their number.
     bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
