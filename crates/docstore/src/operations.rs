@@ -202,9 +202,6 @@ operations! {
     write snippets::save_snippets(organization_id: OrganizationId, snippets: Vec<NewPageRead>) -> Vec<(DocId, CaptureId)>;
     /// Records that the organization's capture was revalidated at `now`. Does nothing if it has been replaced.
     write page_reads::confirm_page_read(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
-    /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
-    /// documents, whose content is that of their file.
-    write page_reads::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
     /// Loads parts of contents that the organization may read, with their passages, in no particular order. Skips
     /// captures that do not exist any more or are not divided.
     snapshot parts::load_parts(organization_id: OrganizationId, wanted: Vec<WantedParts>) -> Vec<LoadedPart>;
@@ -327,9 +324,11 @@ operations! {
     /// Grants a document to an organization, or renews its grant if that is older than a day. Does nothing if the document was deleted.
     relaxed activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: OrganizationId, doc_id: DocId) -> bool;
-    write activity::record_feedback(row: Feedback) -> ();
+    /// Stores a feedback event. Marks the web page `stale`, if it was granted to the organization, as outdated for this organization only.
+    /// Ignores workspace documents, whose content is that of their file.
+    write feedback::record_feedback(row: Feedback, stale: Option<DocId>) -> ();
     /// Exports feedback of all organizations for the operator, oldest first, after the event with this time and id.
-    read activity::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
+    read feedback::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
 
     /// Adds requests to the rollups by minute, hour and day. Also stores the single requests if `keep_events`.
     relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
