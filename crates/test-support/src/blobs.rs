@@ -57,6 +57,11 @@ impl BlobStore for TestBlobs {
         self.inner.delete(key).await
     }
 
+    async fn delete_once(&self, key: &str) -> Result<(), BlobError> {
+        self.check()?;
+        self.inner.delete_once(key).await
+    }
+
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
         self.check()?;
         self.inner.list(prefix, after).await

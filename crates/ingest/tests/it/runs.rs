@@ -193,6 +193,21 @@ async fn upload_after_the_plan_of_a_deletion_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upload_between_two_attempts_to_delete_stays() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.withdraw("a.txt", RunMode::Full).await;
+    world.blobs.replaced_at_deletion.lock().unwrap().insert(world.key("a.txt"));
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = world.wait(world.request_run(RunMode::Full).await).await;
+    assert_eq!(run.state, RunState::Completed);
+    assert!(world.blobs.replaced_at_deletion.lock().unwrap().is_empty(), "an attempt failed");
+    let kept = world.blobs.inner.head(&world.key("a.txt")).await.unwrap();
+    assert_eq!(kept.map(|object| object.size), Some(14));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unreadable_file_fails_with_a_reason_and_loses_its_old_content() {
     let world = World::new().await;
     world.upload("good.txt", "walrus").await;
