@@ -169,11 +169,16 @@ impl App {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
         let run = self.queued_run(viewer, RunMode::Incremental);
-        let withdrawn = self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now()).await?;
-        let Some(Withdrawal { hidden, queued, earlier }) = withdrawn else { return Ok(false) };
+        // Beside each other: a worker may delete the object right after the withdrawal, which an outage of storage must not delay.
+        let (before, withdrawn) = futures_util::join!(
+            self.blobs.head(&object_key),
+            self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now())
+        );
+        let Some(Withdrawal { hidden, queued, earlier }) = withdrawn? else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
+        let existed = before?.is_some();
         let object = self.blobs.head(&object_key).await?;
         if let Some(object) = &object {
             let uploaded_at = from_date_time(object.last_modified);
@@ -193,7 +198,7 @@ impl App {
         if queued {
             self.wake_runner();
         }
-        Ok(object.is_some() || hidden)
+        Ok(existed || object.is_some() || hidden)
     }
 
     /// Queues a run, or returns the one that is already queued.
