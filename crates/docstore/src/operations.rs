@@ -352,8 +352,9 @@ operations! {
     read storage_totals::find_storage_totals(organization_id: OrganizationId) -> StorageTotals;
     /// Lists files whose upload URL has expired and whose objects have not been measured since, of one organization or all.
     read storage_totals::list_expired_uploads(organization_id: Option<OrganizationId>, now: Timestamp, limit: i64) -> Vec<File>;
-    /// Stops counting a deleted file, if these are the bytes of its last upload: its object was deleted, and the URL was used.
-    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp) -> ();
+    /// Records that the object of a deleted file was deleted. Stops counting the file if these are the bytes of its last upload, whose URL
+    /// was used.
+    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp, etag: String) -> ();
     /// Stores the measured bytes of objects. A deleted file with a later object is a file again, one without an object is no longer
     /// counted. Skips files with an upload URL that is valid at `now`.
     bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<MeasuredUpload>, now: Timestamp) -> ();

@@ -141,6 +141,7 @@ impl App {
             labels: labels.map(Strings),
             processed_at: None,
             original_name: Some(request.filename),
+            withdrawn_etag: None,
         };
         let relabels = file.labels.is_some();
         let replaced = self.register_file(file).await?;
@@ -192,7 +193,8 @@ impl App {
             }
             self.blobs.delete(&object_key).await?;
             let bytes = i64::try_from(object.size).unwrap_or(i64::MAX);
-            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at).await?;
+            let etag = object.etag.clone();
+            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at, etag).await?;
         }
         // Start the queued run last: an earlier one could delete the object before `head` sees it.
         if queued {

@@ -184,6 +184,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         labels: None,
         processed_at: None,
         original_name: None,
+        withdrawn_etag: None,
     };
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);

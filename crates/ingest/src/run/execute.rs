@@ -16,8 +16,8 @@ use tracing::Instrument;
 use super::file::{FileProcessor, Processed, result_bytes};
 use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
 use super::{RunError, Runner};
-use crate::clock::from_date_time;
 use crate::feeder::FeedError;
+use crate::objects;
 
 /// Files recorded per transaction: enough to amortize the commit, few enough to show progress and to repeat little work after
 /// a crash.
@@ -83,7 +83,7 @@ impl Runner {
     async fn delete_withdrawn(&self, organization_id: OrganizationId, key: &str) -> Result<(), RunError> {
         let Some(object) = self.blobs.head(key).await? else { return Ok(()) };
         let file = self.store.find_file(organization_id, key.to_owned()).await?;
-        if file.is_some_and(|file| file.is_withdrawn(from_date_time(object.last_modified))) {
+        if file.is_some_and(|file| objects::is_withdrawn(&file, &object)) {
             self.blobs.delete_once(key).await?;
         }
         Ok(())

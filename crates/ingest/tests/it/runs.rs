@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::{MeasuredUpload, Withdrawal};
+use docstore::{MeasuredObject, MeasuredUpload, Withdrawal};
 use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats};
 
@@ -127,7 +127,8 @@ async fn late_upload_is_measured_again() {
     };
     let key = world.key("late.txt");
     assert_eq!(unmeasured().await, std::slice::from_ref(&key));
-    let measured = MeasuredUpload { object_key: key, object: Some((6, world.clock.now())) };
+    let object = MeasuredObject { bytes: 6, uploaded_at: world.clock.now(), etag: String::new() };
+    let measured = MeasuredUpload { object_key: key, object: Some(object) };
     world.store.settle_uploads(world.organization_id, vec![measured], world.clock.now()).await.unwrap();
     assert_eq!(unmeasured().await, Vec::<String>::new());
     worker.stop().await;
