@@ -40,7 +40,6 @@ impl App {
             return Err(Error::DocumentNotFound);
         }
         let feedback_id = FeedbackId(Uuid::now_v7());
-        let now = self.clock.now();
         let row = Feedback {
             feedback_id,
             organization_id,
@@ -54,12 +53,10 @@ impl App {
             query: request.query,
             result_rank: request.rank.map(|rank| i32::try_from(rank).unwrap_or(i32::MAX)),
             client_model: request.client_model,
-            created_at: now,
+            created_at: self.clock.now(),
         };
-        self.store.record_feedback(row).await?;
-        if let (FeedbackEvent::StaleResult, Some(doc_id)) = (request.event, request.doc_id) {
-            self.store.mark_stale(organization_id, doc_id, now).await?;
-        }
+        let stale = request.doc_id.filter(|_| request.event == FeedbackEvent::StaleResult);
+        self.store.record_feedback(row, stale).await?;
         Ok(feedback_id)
     }
 

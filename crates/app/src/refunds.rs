@@ -165,7 +165,7 @@ mod tests {
         store.record_searches(vec![answered], Vec::new()).await.unwrap();
         accounts::delete_organization(&store, "test", clock.now(), ORGANIZATION).await.unwrap();
         while store.delete_tenant_rows(ORGANIZATION, 10).await.unwrap() > 0 {}
-        store.complete_removal(ORGANIZATION, clock.now()).await.unwrap();
+        store.complete_removal(ORGANIZATION, clock.now(), LOST_AFTER).await.unwrap();
         assert!(store.find_search(ORGANIZATION, SEARCH).await.unwrap().is_none());
         clock.advance(LOST_AFTER + INTERVAL);
         sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();

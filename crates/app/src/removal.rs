@@ -13,8 +13,8 @@ use crate::retention::in_batches;
 
 /// Interval between looks for deleted organizations.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Time after a deletion during which requests and upload URLs from before it may still store something. Such data is
-/// removed, too.
+/// Time after a deletion during which requests and upload URLs from before it may still store something. The last removal of an
+/// organization's data starts after it.
 const LATE: Duration = Duration::from_hours(1);
 /// Documents or rows of a table deleted per transaction.
 const BATCH: i64 = 200;
@@ -28,7 +28,7 @@ pub(crate) async fn remove_deleted(
 ) {
     loop {
         tokio::time::sleep(INTERVAL).await;
-        match store.list_organizations_to_remove(clock.now() - LATE).await {
+        match store.list_organizations_to_remove(LATE).await {
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "listing deleted organizations failed")
             }
@@ -61,6 +61,8 @@ pub async fn remove_organization(
     clock: &dyn Clock,
     organization_id: OrganizationId,
 ) -> Result<bool> {
+    // The start counts: data that is stored during the removal may be left.
+    let started_at = clock.now();
     let prefix = objects::prefix(organization_id);
     loop {
         // From the start each time: what was listed is gone.
@@ -74,5 +76,5 @@ pub async fn remove_organization(
     }
     in_batches(BATCH, || store.purge_workspace(organization_id, BATCH, clock.now())).await?;
     in_batches(1, || store.delete_tenant_rows(organization_id, BATCH)).await?;
-    Ok(store.complete_removal(organization_id, clock.now()).await?)
+    Ok(store.complete_removal(organization_id, started_at, LATE).await?)
 }

@@ -252,14 +252,14 @@ impl BlobStore for S3Store {
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
+        retry_unavailable(&self.timeouts, || self.delete_once(key)).await
+    }
+
+    async fn delete_once(&self, key: &str) -> Result<(), BlobError> {
         check_key(key)?;
-        retry_unavailable(&self.timeouts, || {
-            let request =
-                DeleteObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
-            let delete = async { self.client.delete_object(request).await.map(|_| ()) };
-            self.call_or("delete", self.timeouts.attempt, delete, |error| is_missing(error).then_some(()))
-        })
-        .await
+        let request = DeleteObjectRequest { bucket: self.bucket.clone(), key: key.to_owned(), ..Default::default() };
+        let delete = async { self.client.delete_object(request).await.map(|_| ()) };
+        self.call_or("delete", self.timeouts.attempt, delete, |error| is_missing(error).then_some(())).await
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {

@@ -140,6 +140,7 @@ impl Suite<'_> {
                 self.store.get_to_file(key, &path, 1).await.err(),
                 self.store.head(key).await.err(),
                 self.store.delete(key).await.err(),
+                self.store.delete_once(key).await.err(),
                 self.presign(key, "n").err(),
             ];
             for error in errors {
@@ -177,9 +178,12 @@ impl Suite<'_> {
         succeeds("delete", self.store.delete(&key).await);
         assert_eq!(succeeds("head", self.store.head(&key).await), None);
         succeeds("delete again", self.store.delete(&key).await);
+        succeeds("delete once again", self.store.delete_once(&key).await);
         succeeds("delete a missing object", self.store.delete(&self.key("never")).await);
         self.put(&key, "back").await;
         assert_eq!(self.get(&key).await.map(|(_, body)| body), Some(Bytes::from("back")));
+        succeeds("delete once", self.store.delete_once(&key).await);
+        assert_eq!(succeeds("head", self.store.head(&key).await), None);
     }
 
     async fn objects_over_the_limit_are_too_large(&self) {

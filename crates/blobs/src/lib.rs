@@ -44,6 +44,10 @@ pub trait BlobStore: Send + Sync {
     /// Deletes the object. Succeeds if it does not exist.
     async fn delete(&self, key: &str) -> Result<(), BlobError>;
 
+    /// Deletes the object like `delete`, without retries. For callers that check before each attempt that the object is still the one to
+    /// delete.
+    async fn delete_once(&self, key: &str) -> Result<(), BlobError>;
+
     /// Lists the objects whose key starts with `prefix` in byte order of keys, at most [`LIST_PAGE_SIZE`] per page.
     /// `after`, a key that need not exist, skips all keys up to it: pass the previous page's `next`. Objects stored or
     /// deleted between two pages may or may not appear; all others appear exactly once.

@@ -67,6 +67,10 @@ impl BlobStore for MemoryStore {
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
+        self.delete_once(key).await
+    }
+
+    async fn delete_once(&self, key: &str) -> Result<(), BlobError> {
         check_key(key)?;
         self.objects().remove(key);
         Ok(())

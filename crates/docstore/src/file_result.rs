@@ -1,7 +1,7 @@
 use model::{DocId, RunStats, Timestamp};
 
 use crate::documents::NewDocument;
-use crate::rows::FileChanges;
+use crate::rows::{DeletedObject, FileChanges};
 
 /// Result of processing one file in a run. It is stored in one transaction with the run's counters, so both agree after
 /// a crash.
@@ -18,14 +18,14 @@ pub struct FileResult {
 }
 
 impl FileResult {
-    /// Returns true if the object is the one that the owner deleted at this time, not a later upload. The object may exist for a
-    /// while after that and be read, so the time of reading alone does not tell.
-    pub(crate) fn is_withdrawn(&self, withdrawn_at: Timestamp) -> bool {
+    /// Returns true if the object is the one that the owner deleted, not a later upload. The object may exist for a while after that and
+    /// be read, so the time of reading alone does not tell.
+    pub(crate) fn is_withdrawn(&self, deleted: &DeletedObject) -> bool {
         let is_read_before = match &self.content {
-            FileContent::Replace(document) => document.capture.captured_at <= withdrawn_at,
+            FileContent::Replace(document) => document.capture.captured_at <= deleted.at,
             FileContent::Remove | FileContent::Keep => true,
         };
-        self.uploaded_at <= withdrawn_at || is_read_before
+        is_read_before || deleted.covers(self.uploaded_at, self.changes.processed_etag.as_deref())
     }
 
     /// Returns the result of the same file if it was deleted meanwhile.

@@ -125,8 +125,9 @@ operations! {
     /// Marks an organization as deleted, revokes its keys and ends its runs. Idempotent: a second call keeps the first time and
     /// writes no audit entry. `None` for an unknown organization.
     write removal::mark_organization_deleted(organization_id: OrganizationId, now: Timestamp, entry: AuditEntry) -> Option<Organization>;
-    /// Lists deleted organizations that still have data, or that were deleted after `since`, in the order of deletion.
-    read removal::list_organizations_to_remove(since: Timestamp) -> Vec<Organization>;
+    /// Lists deleted organizations without a complete removal that started at least `late` after their deletion, in the order of
+    /// deletion.
+    read removal::list_organizations_to_remove(late: Duration) -> Vec<Organization>;
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns the number of documents found, some
     /// of which another instance may have deleted meanwhile: with fewer than `limit`, none is left.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;
@@ -134,8 +135,9 @@ operations! {
     /// and then the runs, research runs with all their events, deliveries and then webhooks, readings of pages with their captures, and
     /// files. Returns the number of rows found, like `purge_workspace`, without events and captures. Keys, ledger and audit log remain.
     bulk removal::delete_tenant_rows(organization_id: OrganizationId, limit: i64) -> usize;
-    /// Records that the data of a deleted organization is gone. Returns false and records nothing if it has documents or files.
-    write removal::complete_removal(organization_id: OrganizationId, now: Timestamp) -> bool;
+    /// Records that a removal which started at this time has left no data of a deleted organization. Replaces the time of a removal that
+    /// started earlier than `late` after the deletion. Returns false and records nothing if there are documents or files.
+    write removal::complete_removal(organization_id: OrganizationId, started_at: Timestamp, late: Duration) -> bool;
 
     /// Deletes at most `limit` searches from before this time, oldest first. Returns their number.
     bulk retention::prune_searches(before: Timestamp, limit: i64) -> usize;
@@ -200,9 +202,6 @@ operations! {
     write snippets::save_snippets(organization_id: OrganizationId, snippets: Vec<NewPageRead>) -> Vec<(DocId, CaptureId)>;
     /// Records that the organization's capture was revalidated at `now`. Does nothing if it has been replaced.
     write page_reads::confirm_page_read(organization_id: OrganizationId, doc_id: DocId, capture_id: CaptureId, now: Timestamp) -> ();
-    /// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace
-    /// documents, whose content is that of their file.
-    write page_reads::mark_stale(organization_id: OrganizationId, doc_id: DocId, now: Timestamp) -> ();
     /// Loads parts of contents that the organization may read, with their passages, in no particular order. Skips
     /// captures that do not exist any more or are not divided.
     snapshot parts::load_parts(organization_id: OrganizationId, wanted: Vec<WantedParts>) -> Vec<LoadedPart>;
@@ -325,9 +324,11 @@ operations! {
     /// Grants a document to an organization, or renews its grant if that is older than a day. Does nothing if the document was deleted.
     relaxed activity::grant_document(grant: Grant) -> ();
     read activity::is_granted(organization_id: OrganizationId, doc_id: DocId) -> bool;
-    write activity::record_feedback(row: Feedback) -> ();
+    /// Stores a feedback event. Marks the web page `stale`, if it was granted to the organization, as outdated for this organization only.
+    /// Ignores workspace documents, whose content is that of their file.
+    write feedback::record_feedback(row: Feedback, stale: Option<DocId>) -> ();
     /// Exports feedback of all organizations for the operator, oldest first, after the event with this time and id.
-    read activity::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
+    read feedback::export_feedback(after: Option<(Timestamp, FeedbackId)>, limit: i64) -> Vec<FeedbackExport>;
 
     /// Adds requests to the rollups by minute, hour and day. Also stores the single requests if `keep_events`.
     relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
@@ -351,8 +352,9 @@ operations! {
     read storage_totals::find_storage_totals(organization_id: OrganizationId) -> StorageTotals;
     /// Lists files whose upload URL has expired and whose objects have not been measured since, of one organization or all.
     read storage_totals::list_expired_uploads(organization_id: Option<OrganizationId>, now: Timestamp, limit: i64) -> Vec<File>;
-    /// Stops counting a deleted file, if these are the bytes of its last upload: its object was deleted, and the URL was used.
-    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp) -> ();
+    /// Records that the object of a deleted file was deleted. Stops counting the file if these are the bytes of its last upload, whose URL
+    /// was used.
+    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp, etag: String) -> ();
     /// Stores the measured bytes of objects. A deleted file with a later object is a file again, one without an object is no longer
     /// counted. Skips files with an upload URL that is valid at `now`.
     bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<MeasuredUpload>, now: Timestamp) -> ();

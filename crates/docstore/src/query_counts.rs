@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex};
 
 use diesel::connection::InstrumentationEvent;
 use diesel_async::AsyncConnection;
-use model::{CaptureFormat, CaptureId, Collection, DocId, IndexName, OrganizationId, PassageId, Timestamp};
+use model::{
+    BalanceReason, CaptureFormat, CaptureId, Collection, DocId, IndexName, OrganizationId, PassageId, Timestamp,
+};
 use uuid::Uuid;
 
 use crate::backend::sqlite::{Conn, queries};
 use crate::documents::{NewDocument, NewPage, NewPageRead};
 use crate::rows::{
-    AuditEntry, Capture, Document, Grant, Organization, PageRead, Passage, StoredTermVector, WebhookDelivery,
+    AuditEntry, BalanceEntry, Capture, Document, Grant, Organization, PageRead, Passage, StoredTermVector, UsageEvent,
+    WebhookDelivery,
 };
 use crate::types::{Details, Strings};
 use crate::{Docstore, Location};
@@ -357,4 +360,49 @@ async fn statements_of_snippets_do_not_grow_with_their_number() {
     }
     assert_eq!(counts[0], counts[1]);
     assert!(counts[0] < 10, "{counts:?}");
+}
+
+/// Returns the first word of each statement. Of equal ones that follow each other, which are sent together, returns one.
+fn steps(statements: Vec<String>) -> Vec<String> {
+    let words = statements.iter().filter_map(|text| text.split(' ').next());
+    let mut steps: Vec<String> = words.map(str::to_owned).collect();
+    steps.dedup();
+    steps
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waits_for_usage_do_not_grow_with_the_identities() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    let entry = |cents: i64, identity: Option<String>| BalanceEntry {
+        id: Uuid::new_v4().into(),
+        organization_id,
+        cents,
+        reason: BalanceReason::Added,
+        search_id: None,
+        created_at: NOW,
+        identity,
+        research_id: None,
+    };
+    queries::balances::post_balance_entry(&mut db.connection, entry(1_000, None)).await.unwrap();
+    for size in [1, 100] {
+        let identities: Vec<String> = (0..size).map(|number| format!("key:{number}")).collect();
+        let event = |identity: &String| UsageEvent {
+            organization_id,
+            identity: identity.clone(),
+            route: "POST /v1/search".to_owned(),
+            status: 200,
+            duration_us: 1,
+            created_at: NOW,
+        };
+        let events: Vec<UsageEvent> = identities.iter().map(event).collect();
+        db.statements();
+        queries::usage::record_usage(&mut db.connection, events, true).await.unwrap();
+        assert_eq!(steps(db.statements()), ["INSERT", "SELECT", "UPDATE", "INSERT"], "{size}");
+        let debits: Vec<BalanceEntry> = identities.into_iter().map(|identity| entry(-1, Some(identity))).collect();
+        let outcomes = queries::balances::post_balance_entries(&mut db.connection, debits).await.unwrap();
+        assert!(outcomes.iter().all(Option::is_some), "{outcomes:?}");
+        assert_eq!(steps(db.statements()), ["SELECT", "UPDATE", "INSERT", "UPDATE", "INSERT"], "{size}");
+    }
 }

@@ -255,6 +255,7 @@ diesel::table! {
         labels -> Nullable<Text>,
         processed_at -> Nullable<Stored<Timestamp>>,
         original_name -> Nullable<Text>,
+        withdrawn_etag -> Nullable<Text>,
     }
 }
 

@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 pub struct TestBlobs {
     pub inner: MemoryStore,
     fault: Mutex<Option<BlobErrorKind>>,
+    vanishing: Mutex<Option<String>>,
 }
 
 impl TestBlobs {
@@ -22,6 +23,16 @@ impl TestBlobs {
 
     pub fn recover(&self) {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Deletes this object after its next `head`, as another process may.
+    pub fn vanish_after_head(&self, key: String) {
+        *self.vanishing.lock().unwrap_or_else(PoisonError::into_inner) = Some(key);
+    }
+
+    fn vanishes(&self, key: &str) -> bool {
+        let mut vanishing = self.vanishing.lock().unwrap_or_else(PoisonError::into_inner);
+        vanishing.take_if(|vanishing| vanishing.as_str() == key).is_some()
     }
 
     fn check(&self) -> Result<(), BlobError> {
@@ -49,12 +60,21 @@ impl BlobStore for TestBlobs {
 
     async fn head(&self, key: &str) -> Result<Option<ObjectMeta>, BlobError> {
         self.check()?;
-        self.inner.head(key).await
+        let found = self.inner.head(key).await?;
+        if self.vanishes(key) {
+            self.inner.delete(key).await?;
+        }
+        Ok(found)
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
         self.check()?;
         self.inner.delete(key).await
+    }
+
+    async fn delete_once(&self, key: &str) -> Result<(), BlobError> {
+        self.check()?;
+        self.inner.delete_once(key).await
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {

@@ -41,6 +41,7 @@ impl TestApp {
             labels: None,
             processed_at: None,
             original_name: None,
+            withdrawn_etag: None,
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         self.put_object(tenant, name, body).await;

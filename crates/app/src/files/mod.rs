@@ -141,6 +141,7 @@ impl App {
             labels: labels.map(Strings),
             processed_at: None,
             original_name: Some(request.filename),
+            withdrawn_etag: None,
         };
         let relabels = file.labels.is_some();
         let replaced = self.register_file(file).await?;
@@ -169,11 +170,16 @@ impl App {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
         let run = self.queued_run(viewer, RunMode::Incremental);
-        let withdrawn = self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now()).await?;
-        let Some(Withdrawal { hidden, queued, earlier }) = withdrawn else { return Ok(false) };
+        // Beside each other: a worker may delete the object right after the withdrawal, which an outage of storage must not delay.
+        let (before, withdrawn) = futures_util::join!(
+            self.blobs.head(&object_key),
+            self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now())
+        );
+        let Some(Withdrawal { hidden, queued, earlier }) = withdrawn? else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
+        let existed = before?.is_some();
         let object = self.blobs.head(&object_key).await?;
         if let Some(object) = &object {
             let uploaded_at = from_date_time(object.last_modified);
@@ -187,13 +193,14 @@ impl App {
             }
             self.blobs.delete(&object_key).await?;
             let bytes = i64::try_from(object.size).unwrap_or(i64::MAX);
-            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at).await?;
+            let etag = object.etag.clone();
+            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at, etag).await?;
         }
         // Start the queued run last: an earlier one could delete the object before `head` sees it.
         if queued {
             self.wake_runner();
         }
-        Ok(object.is_some() || hidden)
+        Ok(existed || object.is_some() || hidden)
     }
 
     /// Queues a run, or returns the one that is already queued.

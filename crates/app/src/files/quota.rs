@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::{BlobError, BlobStore};
-use docstore::{Docstore, File, MeasuredUpload, Registration, ReplacedUpload, StorageQuotas};
+use docstore::{Docstore, File, MeasuredObject, MeasuredUpload, Registration, ReplacedUpload, StorageQuotas};
 use futures_util::{StreamExt, TryStreamExt};
 use ingest::clock::from_date_time;
 use model::{Clock, OrganizationId, Timestamp};
@@ -92,8 +92,11 @@ async fn settle(
     let settled = expired.len();
     let measuring = futures_util::stream::iter(expired).map(|file| async move {
         let object = blobs.head(&file.object_key).await?;
-        let object =
-            object.map(|object| (i64::try_from(object.size).unwrap_or(i64::MAX), from_date_time(object.last_modified)));
+        let object = object.map(|object| MeasuredObject {
+            bytes: i64::try_from(object.size).unwrap_or(i64::MAX),
+            uploaded_at: from_date_time(object.last_modified),
+            etag: object.etag,
+        });
         Ok::<_, BlobError>((file.organization_id, MeasuredUpload { object_key: file.object_key, object }))
     });
     let measured: Vec<_> = measuring.buffer_unordered(CONCURRENT).try_collect().await?;

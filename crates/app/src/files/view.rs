@@ -1,6 +1,7 @@
 use blobs::ObjectMeta;
 use docstore::File;
 use ingest::clock::{from_date_time, to_date_time};
+use ingest::objects;
 use model::{DocId, FileOutcome, FileStatus};
 use time::OffsetDateTime;
 
@@ -22,7 +23,7 @@ pub struct FileView {
 impl FileView {
     /// Describes a file and its object. `None` for the object of a deleted file.
     pub(super) fn of(file: File, object: ObjectMeta) -> Option<Self> {
-        if file.is_withdrawn(from_date_time(object.last_modified)) {
+        if objects::is_withdrawn(&file, &object) {
             return None;
         }
         let status = status(&file, &object);

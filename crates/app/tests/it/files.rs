@@ -323,6 +323,14 @@ mod deletion {
     }
 
     #[tokio::test]
+    async fn a_file_whose_object_a_run_deletes_first_was_deleted() {
+        let (world, tenant) = with_upload().await;
+        world.blobs.vanish_after_head(objects::key(tenant.organization_id, "notes.txt"));
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        assert!(!world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap(), "there is nothing left");
+    }
+
+    #[tokio::test]
     async fn repeated_deletion_during_a_run_has_a_run_of_its_own() {
         let (world, tenant) = with_upload().await;
         let run = run_in_progress(&world, &tenant).await;

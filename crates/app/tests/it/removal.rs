@@ -1,10 +1,14 @@
 //! Deletion of organizations.
 
+use std::time::Duration;
+
 use app::{Error, accounts, removal};
 use blobs::{BlobErrorKind, BlobStore};
+use docstore::Search;
 use ingest::objects;
-use model::{Clock, RunMode};
-use test_support::{TestApp, page, search};
+use model::{Clock, RunMode, SearchId};
+use test_support::{Setup, TestApp, page, search};
+use uuid::Uuid;
 
 use crate::search::workspace_search;
 
@@ -44,4 +48,38 @@ async fn a_deleted_organization_is_refused_and_its_data_is_removed() {
     let found = world.app.search(&other.viewer, workspace_search(&other, "tides")).await.unwrap();
     assert_eq!(found.hits.len(), 1, "the data of others stays");
     assert_eq!(world.app.list_files(&other.viewer).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn data_stored_after_a_removal_is_removed_by_one_that_starts_after_the_hour() {
+    let world = TestApp::with(Setup { upkeep: false, ..Setup::default() }).await;
+    let (tenant, store, hour) = (world.tenant().await, &world.store, Duration::from_hours(1));
+    let id = tenant.organization_id;
+    accounts::delete_organization(store, "test", world.clock.now(), id).await.unwrap();
+    let remove = async || {
+        removal::remove_organization(store, world.blobs.as_ref(), world.clock.as_ref(), id).await.unwrap();
+        store.list_organizations_to_remove(hour).await.unwrap().len()
+    };
+    assert_eq!(remove().await, 1, "a request or an upload from before the deletion may follow");
+
+    let search_id = SearchId(Uuid::new_v4());
+    let late = Search {
+        search_id,
+        organization_id: id,
+        identity: String::new(),
+        session_id: Uuid::nil().into(),
+        query: "tides".to_owned(),
+        results: Vec::new(),
+        created_at: world.clock.now(),
+        request: None,
+        details: None,
+    };
+    store.record_searches(vec![late], Vec::new()).await.unwrap();
+    world.blobs.put(&objects::key(id, "late.txt"), "The tides.".to_owned().into()).await.unwrap();
+    // Removals of other organizations took the hour.
+    world.clock.advance(hour + Duration::from_secs(1));
+    assert_eq!(store.list_organizations_to_remove(hour).await.unwrap().len(), 1);
+    assert_eq!(remove().await, 0);
+    assert!(store.find_search(id, search_id).await.unwrap().is_none());
+    assert!(world.blobs.list(&objects::prefix(id), None).await.unwrap().objects.is_empty());
 }

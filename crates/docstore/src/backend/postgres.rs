@@ -68,6 +68,26 @@ macro_rules! load_all {
     }};
 }
 
+/// Loads all rows of each of equal queries like [`load_all`], and executes them in order. For queries that lock rows one by one: a list of
+/// keys of several columns fits into no condition, and the server would sort texts in another order than Rust.
+macro_rules! load_all_in_order {
+    ($connection:expr, $queries:expr) => {
+        async {
+            let shared: &Conn = $connection;
+            let load = |query| async move { diesel_async::RunQueryDsl::load(query, &mut &*shared).await };
+            let mut queries = $queries.into_iter();
+            let mut loaded = Vec::new();
+            // The first one prepares the statement for all.
+            if let Some(first) = queries.next() {
+                loaded.push(load(first).await?);
+            }
+            loaded.extend(futures_util::future::try_join_all(queries.map(load)).await?);
+            diesel::QueryResult::Ok(loaded)
+        }
+        .await
+    };
+}
+
 /// Runs two pieces of work on one connection. The statements of both are sent before the first response arrives; those of the
 /// first are executed first.
 macro_rules! run_both {

@@ -72,6 +72,13 @@ macro_rules! load_all {
     }};
 }
 
+/// Loads all rows of each of equal queries, in order.
+macro_rules! load_all_in_order {
+    ($connection:expr, $queries:expr) => {
+        load_all!($connection, $queries)
+    };
+}
+
 /// Runs two pieces of work, one after the other.
 macro_rules! run_both {
     ($connection:expr, |$shared:ident| $first:expr, $second:expr) => {

@@ -3,14 +3,14 @@ use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel_async::{AsyncConnection, RunQueryDsl};
-use model::{CaptureId, DocId, FeedbackId, OrganizationId, SearchId, Timestamp};
+use model::{CaptureId, DocId, OrganizationId, SearchId, Timestamp};
 
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::nul::strip_nul;
-use crate::rows::{Document, Feedback, FeedbackExport, Grant, Search};
-use crate::schema::{documents, feedback, grants, searches};
+use crate::rows::{Grant, Search};
+use crate::schema::{documents, grants, searches};
 use crate::types::Bind;
 
 /// Age at which a grant that is granted again is renewed.
@@ -153,38 +153,4 @@ pub async fn is_granted(connection: &mut Conn, organization_id: OrganizationId, 
         .await
         .optional()?;
     Ok(found.is_some())
-}
-
-pub async fn export_feedback(
-    connection: &mut Conn,
-    after: Option<(Timestamp, FeedbackId)>,
-    limit: i64,
-) -> Result<Vec<FeedbackExport>> {
-    let mut query = feedback::table
-        .left_join(
-            searches::table.on(feedback::search_id
-                .eq(searches::search_id.nullable())
-                .and(feedback::organization_id.eq(searches::organization_id))),
-        )
-        .left_join(documents::table.on(feedback::doc_id.eq(documents::doc_id.nullable())))
-        .order((feedback::created_at, feedback::feedback_id))
-        .limit(limit)
-        .select((Feedback::as_select(), Option::<Search>::as_select(), Option::<Document>::as_select()))
-        .into_boxed();
-    if let Some((at, id)) = after {
-        query = query.filter(is_after!(feedback::created_at, feedback::feedback_id, (at, id)));
-    }
-    let rows: Vec<(Feedback, Option<Search>, Option<Document>)> = query.load(connection).await?;
-    Ok(rows.into_iter().map(|(event, search, document)| FeedbackExport { event, search, document }).collect())
-}
-
-pub async fn record_feedback(connection: &mut Conn, row: Feedback) -> Result<()> {
-    let row = Feedback {
-        comment: row.comment.map(strip_nul),
-        query: row.query.map(strip_nul),
-        client_model: row.client_model.map(strip_nul),
-        ..row
-    };
-    diesel::insert_into(feedback::table).values(row).execute(connection).await?;
-    Ok(())
 }

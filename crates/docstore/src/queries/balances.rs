@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::usage::count_spending;
 use super::{Conn, audit};
+use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::rows::{AuditEntry, BalanceEntry};
 use crate::schema::{balance_entries, balances, searches};
@@ -35,38 +36,38 @@ pub async fn post_balance_entries(connection: &mut Conn, entries: Vec<BalanceEnt
         outcomes.push(outcome);
     }
     let changed: BTreeSet<OrganizationId> = posted.iter().map(|entry| entry.organization_id).collect();
-    for (organization_id, cents) in balances.into_iter().filter(|(id, _)| changed.contains(id)) {
-        let balance = balances::table.find(Bind(organization_id));
-        diesel::update(balance).set(balances::cents.eq(cents)).execute(connection).await?;
-    }
+    balances.retain(|organization_id, _| changed.contains(organization_id));
+    let update = |(organization_id, cents): (OrganizationId, i64)| {
+        diesel::update(balances::table.find(Bind(organization_id))).set(balances::cents.eq(cents))
+    };
+    execute_all!(connection, balances.into_iter().map(update))?;
     count_spending(connection, &posted, SEARCH_ROUTE).await?;
     insert_bulk!(connection, balance_entries::table, posted)?;
     Ok(outcomes)
 }
 
-/// Locks the balances that the entries change, so that no two debits spend the same cent, and creates missing ones for
-/// deposits. All transactions lock in the order of the organizations.
+/// Creates missing balances for deposits, and locks the balances that the entries change, so that no two debits spend the same cent.
+/// All transactions do both in the order of the organizations.
 async fn lock_balances(connection: &mut Conn, entries: &[BalanceEntry]) -> Result<BTreeMap<OrganizationId, i64>> {
     let mut deposits: BTreeMap<OrganizationId, bool> = BTreeMap::new();
     for entry in entries {
         *deposits.entry(entry.organization_id).or_default() |= entry.cents >= 0;
     }
-    let mut balances = BTreeMap::new();
-    for (organization_id, has_deposit) in deposits {
-        if has_deposit {
-            diesel::insert_into(balances::table)
-                .values((balances::organization_id.eq(Bind(organization_id)), balances::cents.eq(0)))
-                .on_conflict(balances::organization_id)
-                .do_nothing()
-                .execute(connection)
-                .await?;
-        }
-        let balance = lock_rows!(balances::table.find(Bind(organization_id)).select(balances::cents));
-        if let Some(cents) = balance.first::<i64>(connection).await.optional()? {
-            balances.insert(organization_id, cents);
-        }
+    let missing = deposits.iter().filter(|(_, has_deposit)| **has_deposit);
+    let missing: Vec<_> =
+        missing.map(|(id, _)| (balances::organization_id.eq(Bind(*id)), balances::cents.eq(0))).collect();
+    insert_missing_rows!(connection, balances::table, missing)?;
+    let organization_ids: Vec<OrganizationId> = deposits.into_keys().collect();
+    let mut locked = BTreeMap::new();
+    for chunk in organization_ids.chunks(MAX_VALUES_PER_STATEMENT) {
+        let of_chunk = balances::table
+            .filter(is_one_of!(balances::organization_id, chunk.iter().copied()))
+            .order(balances::organization_id)
+            .select((balances::organization_id, balances::cents));
+        let found: Vec<(OrganizationId, i64)> = lock_rows!(of_chunk).load(connection).await?;
+        locked.extend(found);
     }
-    Ok(balances)
+    Ok(locked)
 }
 
 pub async fn adjust_balance(connection: &mut Conn, posted: BalanceEntry, entry: AuditEntry) -> Result<Option<i64>> {

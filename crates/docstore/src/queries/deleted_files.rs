@@ -8,7 +8,7 @@ use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::file_result::FileResult;
-use crate::rows::FileChanges;
+use crate::rows::{DeletedObject, FileChanges};
 use crate::schema::{documents, files};
 use crate::types::Bind;
 
@@ -19,19 +19,20 @@ pub async fn without_deleted(
     organization_id: OrganizationId,
     results: Vec<FileResult>,
 ) -> Result<Vec<FileResult>> {
-    let mut deleted: HashMap<String, Timestamp> = HashMap::new();
+    let mut deleted: HashMap<String, DeletedObject> = HashMap::new();
     for chunk in results.chunks(MAX_VALUES_PER_STATEMENT) {
         let keys = chunk.iter().map(|result| result.object_key.clone());
-        let rows: Vec<(String, Timestamp)> = files::table
+        let rows: Vec<(String, Timestamp, Option<String>)> = files::table
             .filter(files::organization_id.eq(Bind(organization_id)))
             .filter(files::object_key.eq_any(keys))
             .filter(files::withdrawn_at.is_not_null())
-            .select((files::object_key, files::withdrawn_at.assume_not_null()))
+            .select((files::object_key, files::withdrawn_at.assume_not_null(), files::withdrawn_etag))
             .load(connection)
             .await?;
-        deleted.extend(rows);
+        deleted.extend(rows.into_iter().map(|(object_key, at, etag)| (object_key, DeletedObject { at, etag })));
     }
-    let is_deleted = |result: &FileResult| deleted.get(&result.object_key).is_some_and(|at| result.is_withdrawn(*at));
+    let is_deleted =
+        |result: &FileResult| deleted.get(&result.object_key).is_some_and(|deleted| result.is_withdrawn(deleted));
     Ok(results.into_iter().map(|result| if is_deleted(&result) { result.of_deleted() } else { result }).collect())
 }
 

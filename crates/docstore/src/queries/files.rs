@@ -180,6 +180,7 @@ pub async fn withdraw_file(
     diesel::update(file())
         .set((
             files::withdrawn_at.eq(Bind(now)),
+            files::withdrawn_etag.eq(None::<String>),
             files::processed_etag.eq(None::<String>),
             files::processed_size.eq(None::<i64>),
             files::outcome.eq(Bind(None::<FileOutcome>)),

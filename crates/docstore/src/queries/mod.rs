@@ -48,6 +48,7 @@ pub mod deliveries;
 pub mod documents;
 pub mod embedding_queue;
 pub mod evidence;
+pub mod feedback;
 pub mod files;
 pub mod index_models;
 pub mod inventory;

@@ -275,6 +275,8 @@ pub async fn confirm_page_read(
     Ok(())
 }
 
+/// Marks a web page that was granted to the organization as outdated, for this organization only. Ignores workspace documents, whose
+/// content is that of their file.
 pub async fn mark_stale(
     connection: &mut Conn,
     organization_id: OrganizationId,

@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
 use diesel_async::RunQueryDsl;
 use model::{
     DeliveryId, DocId, FeedbackId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, RunState, SearchId,
@@ -69,10 +72,20 @@ async fn end_runs(connection: &mut Conn, organization_id: OrganizationId, now: T
     Ok(())
 }
 
-pub async fn list_organizations_to_remove(connection: &mut Conn, since: Timestamp) -> Result<Vec<Organization>> {
+/// Returns the condition that a deleted organization may have data that was stored up to `late` after its deletion. Both databases
+/// compute with times; diesel does not.
+macro_rules! may_have_data {
+    ($late:expr) => {{
+        let late = i64::try_from($late.as_millis()).unwrap_or(i64::MAX);
+        let was_removed_early =
+            diesel::dsl::sql::<Bool>("organizations.removed_at - organizations.deleted_at < ").bind::<BigInt, _>(late);
+        organizations::deleted_at.is_not_null().and(organizations::removed_at.is_null().or(was_removed_early))
+    }};
+}
+
+pub async fn list_organizations_to_remove(connection: &mut Conn, late: Duration) -> Result<Vec<Organization>> {
     Ok(organizations::table
-        .filter(organizations::deleted_at.is_not_null())
-        .filter(organizations::removed_at.is_null().or(organizations::deleted_at.gt(Bind(since))))
+        .filter(may_have_data!(late))
         .order((organizations::deleted_at, organizations::id))
         .select(Organization::as_select())
         .load(connection)
@@ -202,7 +215,12 @@ pub async fn delete_tenant_rows(connection: &mut Conn, organization_id: Organiza
     Ok(found)
 }
 
-pub async fn complete_removal(connection: &mut Conn, organization_id: OrganizationId, now: Timestamp) -> Result<bool> {
+pub async fn complete_removal(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    started_at: Timestamp,
+    late: Duration,
+) -> Result<bool> {
     let of_workspace = documents::table.filter(documents::organization_id.eq(Bind(organization_id)));
     let has_documents: bool = diesel::select(diesel::dsl::exists(of_workspace)).get_result(connection).await?;
     let of_organization = file_rows::table.filter(file_rows::organization_id.eq(Bind(organization_id)));
@@ -210,10 +228,7 @@ pub async fn complete_removal(connection: &mut Conn, organization_id: Organizati
     if has_documents || has_files {
         return Ok(false);
     }
-    let removed = organizations::table
-        .find(Bind(organization_id))
-        .filter(organizations::deleted_at.is_not_null())
-        .filter(organizations::removed_at.is_null());
-    diesel::update(removed).set(organizations::removed_at.eq(Bind(now))).execute(connection).await?;
+    let removed = organizations::table.find(Bind(organization_id)).filter(may_have_data!(late));
+    diesel::update(removed).set(organizations::removed_at.eq(Bind(started_at))).execute(connection).await?;
     Ok(true)
 }

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{OrganizationId, Timestamp};
@@ -7,12 +5,9 @@ use model::{OrganizationId, Timestamp};
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
-use crate::rows::{File, MeasuredUpload, StorageTotals};
+use crate::rows::{DeletedObject, File, MeasuredUpload, StorageTotals, UPLOAD_PRECISION};
 use crate::schema::{files, storage_totals};
 use crate::types::Bind;
-
-/// Precision of the times of uploads, which storage states in whole seconds.
-const UPLOAD_PRECISION: Duration = Duration::from_secs(1);
 
 /// Locks the totals of an organization until the end of the transaction, and returns them. Call it before reading files that
 /// the transaction changes: it serializes the changes of an organization's files.
@@ -96,11 +91,18 @@ pub async fn settle_uploads(
                 // A URL that was issued meanwhile keeps the file unmeasured.
                 .filter(files::upload_expires_at.le(Bind(now)))
         };
-        let known: Option<(Option<Timestamp>, i64)> =
-            expired().select((files::withdrawn_at, files::bytes)).first(connection).await.optional()?;
-        let Some((earlier, before)) = known else { continue };
-        let bytes = object.map_or(0, |(bytes, _)| bytes);
-        let withdrawn_at = earlier.filter(|at| object.is_none_or(|(_, uploaded_at)| uploaded_at <= *at));
+        let known: Option<(Option<Timestamp>, Option<String>, i64)> = expired()
+            .select((files::withdrawn_at, files::withdrawn_etag, files::bytes))
+            .first(connection)
+            .await
+            .optional()?;
+        let Some((earlier, etag, before)) = known else { continue };
+        let bytes = object.as_ref().map_or(0, |object| object.bytes);
+        let deleted = earlier.map(|at| DeletedObject { at, etag });
+        let is_later = |deleted: &DeletedObject| {
+            object.as_ref().is_some_and(|object| !deleted.covers(object.uploaded_at, Some(&object.etag)))
+        };
+        let withdrawn_at = deleted.filter(|deleted| !is_later(deleted)).map(|deleted| deleted.at);
         diesel::update(expired())
             .set((
                 files::withdrawn_at.eq(Bind(withdrawn_at)),
@@ -137,17 +139,21 @@ pub async fn release_upload(
     object_key: String,
     bytes: i64,
     uploaded_at: Timestamp,
+    etag: String,
 ) -> Result<()> {
     lock(connection, organization_id).await?;
     let bytes = deleted_bytes(bytes);
-    let deleted = files::table
-        .find(object_key)
-        .filter(files::organization_id.eq(Bind(organization_id)))
-        .filter(files::withdrawn_at.is_not_null())
-        .filter(files::bytes.eq(bytes))
-        .filter(files::created_at.le(Bind(uploaded_at + UPLOAD_PRECISION)));
+    let deleted = || {
+        files::table
+            .find(object_key.clone())
+            .filter(files::organization_id.eq(Bind(organization_id)))
+            .filter(files::withdrawn_at.is_not_null())
+    };
+    diesel::update(deleted()).set(files::withdrawn_etag.eq(etag)).execute(connection).await?;
+    let counted =
+        deleted().filter(files::bytes.eq(bytes)).filter(files::created_at.le(Bind(uploaded_at + UPLOAD_PRECISION)));
     // It stays unmeasured: stores that accept a URL again may get another upload.
-    let released = diesel::update(deleted).set(files::bytes.eq(0)).execute(connection).await?;
+    let released = diesel::update(counted).set(files::bytes.eq(0)).execute(connection).await?;
     let removed = if released > 0 { StorageTotals { files: -1, bytes: -bytes } } else { StorageTotals::default() };
     add(connection, organization_id, removed).await
 }

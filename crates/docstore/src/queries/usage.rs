@@ -19,8 +19,11 @@ const PERIODS: [i64; 3] = [MINUTE, HOUR, DAY];
 /// Primary key of a rollup: organization, period, start, identity, route. Rollups are locked in this order.
 type RollupKey = (OrganizationId, i64, Timestamp, String, String);
 
+/// What a batch of requests adds to each rollup.
+type Increments = BTreeMap<RollupKey, (UsageRollup, DurationHistogram)>;
+
 pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_events: bool) -> Result<()> {
-    let mut rollups: BTreeMap<RollupKey, (UsageRollup, DurationHistogram)> = BTreeMap::new();
+    let mut rollups = Increments::new();
     for event in &events {
         for period in PERIODS {
             let start = start_of(period, event.created_at);
@@ -34,9 +37,7 @@ pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_e
             histogram.record(u64::try_from(event.duration_us).unwrap_or(0));
         }
     }
-    for (key, (increment, histogram)) in rollups {
-        add_to_rollup(connection, key, increment, histogram).await?;
-    }
+    add_to_rollups(connection, rollups).await?;
     if keep_events {
         insert_bulk!(connection, usage_events::table, events)?;
     }
@@ -70,38 +71,34 @@ fn empty_rollup((organization_id, period, start, identity, route): RollupKey) ->
     }
 }
 
-/// Adds an increment to a rollup. The row is created before it is locked, so that two instances that create the same
-/// rollup both count.
-async fn add_to_rollup(
-    connection: &mut Conn,
-    key: RollupKey,
-    increment: UsageRollup,
-    histogram: DurationHistogram,
-) -> Result<()> {
-    create_rollup(connection, key.clone()).await?;
-    let row = usage_rollups::table.find(bind_key(key.clone()));
-    let stored: Vec<u8> = lock_rows!(row.select(usage_rollups::histogram)).first(connection).await?;
-    let mut merged = DurationHistogram::from_bytes(&stored).unwrap_or_default();
-    merged.merge(&histogram);
-    diesel::update(usage_rollups::table.find(bind_key(key)))
-        .set((
+/// Adds increments to rollups. All are created before the first one is locked, so that two instances that create the same rollup both
+/// count, and all are locked before the first one changes.
+async fn add_to_rollups(connection: &mut Conn, increments: Increments) -> Result<()> {
+    create_rollups(connection, increments.keys().cloned().collect()).await?;
+    let lock = |key: RollupKey| lock_rows!(usage_rollups::table.find(bind_key(key)).select(usage_rollups::histogram));
+    let rows: Vec<_> = increments.keys().cloned().map(lock).collect();
+    let stored: Vec<Vec<Vec<u8>>> = load_all_in_order!(connection, rows)?;
+    let updates = increments.into_iter().zip(stored).map(|((key, (increment, mut histogram)), stored)| {
+        for stored in stored.iter().filter_map(|bytes| DurationHistogram::from_bytes(bytes)) {
+            histogram.merge(&stored);
+        }
+        diesel::update(usage_rollups::table.find(bind_key(key))).set((
             usage_rollups::requests.eq(usage_rollups::requests + increment.requests),
             usage_rollups::client_errors.eq(usage_rollups::client_errors + increment.client_errors),
             usage_rollups::server_errors.eq(usage_rollups::server_errors + increment.server_errors),
             usage_rollups::duration_us.eq(usage_rollups::duration_us + increment.duration_us),
-            usage_rollups::histogram.eq(merged.to_bytes()),
+            usage_rollups::histogram.eq(histogram.to_bytes()),
         ))
-        .execute(connection)
-        .await?;
+    });
+    execute_all!(connection, updates)?;
     Ok(())
 }
 
-async fn create_rollup(connection: &mut Conn, key: RollupKey) -> Result<()> {
-    diesel::insert_into(usage_rollups::table)
-        .values(empty_rollup(key))
-        .on_conflict_do_nothing()
-        .execute(connection)
-        .await?;
+/// Creates missing rollups, given in the order of their keys. Call it with all rollups of a transaction, before it locks the first one:
+/// two transactions that lock some rollups and then create others could deadlock.
+async fn create_rollups(connection: &mut Conn, keys: Vec<RollupKey>) -> Result<()> {
+    let rows: Vec<UsageRollup> = keys.into_iter().map(empty_rollup).collect();
+    insert_missing_rows!(connection, usage_rollups::table, rows)?;
     Ok(())
 }
 
@@ -117,13 +114,12 @@ pub async fn count_spending(connection: &mut Conn, entries: &[BalanceEntry], rou
             *cents = cents.saturating_sub(entry.cents);
         }
     }
-    for (key, cents) in spending {
-        create_rollup(connection, key.clone()).await?;
+    create_rollups(connection, spending.keys().cloned().collect()).await?;
+    let add = |(key, cents): (RollupKey, i64)| {
         diesel::update(usage_rollups::table.find(bind_key(key)))
             .set(usage_rollups::spend_cents.eq(usage_rollups::spend_cents + cents))
-            .execute(connection)
-            .await?;
-    }
+    };
+    execute_all!(connection, spending.into_iter().map(add))?;
     Ok(())
 }
 

@@ -17,7 +17,7 @@ row! {
         pub created_at: Timestamp,
         /// Time since which the organization is refused.
         pub deleted_at: Option<Timestamp>,
-        /// Time at which the data of the deleted organization was gone.
+        /// Start of the last removal that left no data of the deleted organization.
         pub removed_at: Option<Timestamp>,
     }
 }

@@ -1,10 +1,14 @@
 use std::ops::{AddAssign, Sub};
+use std::time::Duration;
 
 use diesel::prelude::*;
 use model::{DocId, FileOutcome, OrganizationId, SyncId, Timestamp};
 
 use crate::schema::{files, run_files};
 use crate::types::{Strings, row};
+
+/// Precision of the times of uploads, which storage states in whole seconds.
+pub(crate) const UPLOAD_PRECISION: Duration = Duration::from_secs(1);
 
 row! {
     /// File name registered for upload. The object itself may not exist yet; object storage is authoritative.
@@ -37,6 +41,8 @@ row! {
         pub processed_at: Option<Timestamp>,
         /// Name as sent with the last upload, before it was sanitized.
         pub original_name: Option<String>,
+        /// ETag of the object that the last deletion has deleted; `None` if it is unknown.
+        pub withdrawn_etag: Option<String>,
     }
 }
 
@@ -89,8 +95,16 @@ impl Sub for StorageTotals {
 #[derive(Clone, Debug)]
 pub struct MeasuredUpload {
     pub object_key: String,
-    /// Bytes and modification time of the object; `None` without one.
-    pub object: Option<(i64, Timestamp)>,
+    /// `None` without an object.
+    pub object: Option<MeasuredObject>,
+}
+
+/// Object of a file, as storage describes it.
+#[derive(Clone, Debug)]
+pub struct MeasuredObject {
+    pub bytes: i64,
+    pub uploaded_at: Timestamp,
+    pub etag: String,
 }
 
 /// Quotas of one organization.
@@ -133,9 +147,29 @@ impl File {
         self.labels.as_ref().map_or(&[], |labels| &labels.0)
     }
 
-    /// Returns true if an object with this modification time is the one that the owner deleted, not a later upload.
-    pub fn is_withdrawn(&self, last_modified: Timestamp) -> bool {
-        self.withdrawn_at.is_some_and(|at| last_modified <= at)
+    /// Returns true if an object with this modification time and ETag is the one that the owner deleted, not a later upload.
+    pub fn is_withdrawn(&self, uploaded_at: Timestamp, etag: &str) -> bool {
+        let deleted = self.withdrawn_at.map(|at| DeletedObject { at, etag: self.withdrawn_etag.clone() });
+        deleted.is_some_and(|deleted| deleted.covers(uploaded_at, Some(etag)))
+    }
+}
+
+/// Object of a file that its owner deleted.
+#[derive(Clone, Debug)]
+pub(crate) struct DeletedObject {
+    /// Time of the deletion.
+    pub at: Timestamp,
+    /// `None` if it is unknown.
+    pub etag: Option<String>,
+}
+
+impl DeletedObject {
+    /// Returns true for the deleted object or an earlier one, false for a later upload. Storage may state times in whole seconds: within the
+    /// second of the deletion an object is later if its ETag is known to be another.
+    pub(crate) fn covers(&self, uploaded_at: Timestamp, etag: Option<&str>) -> bool {
+        let is_same_second = self.at.since(uploaded_at) < UPLOAD_PRECISION;
+        let is_another = self.etag.as_deref().zip(etag).is_some_and(|(deleted, etag)| deleted != etag);
+        uploaded_at <= self.at && !(is_same_second && is_another)
     }
 }
 

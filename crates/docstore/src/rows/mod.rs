@@ -20,8 +20,10 @@ pub use audit::{AuditEntry, AuditFilter};
 pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage, StoredTermVector};
 pub use embedding::{EmbeddingJob, IndexModel, StoredVectors};
+pub(crate) use file::{DeletedObject, UPLOAD_PRECISION};
 pub use file::{
-    File, FileChanges, MeasuredUpload, Registration, ReplacedUpload, RunFile, StorageQuotas, StorageTotals, Withdrawal,
+    File, FileChanges, MeasuredObject, MeasuredUpload, Registration, ReplacedUpload, RunFile, StorageQuotas,
+    StorageTotals, Withdrawal,
 };
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 pub use page_read::PageRead;

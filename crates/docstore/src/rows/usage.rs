@@ -27,7 +27,7 @@ array_row!(UsageEvent => usage_events {
 row! {
     /// Totals of the requests of one identity to one route in one minute, hour or day.
     #[derive(Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]
-    #[diesel(table_name = usage_rollups)]
+    #[diesel(table_name = usage_rollups, treat_none_as_default_value = false)]
     pub struct UsageRollup {
         pub organization_id: OrganizationId,
         /// Length in milliseconds: [`MINUTE`], [`HOUR`] or [`DAY`].

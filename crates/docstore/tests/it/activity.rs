@@ -1,7 +1,7 @@
-//! Searches, grants and feedback.
+//! Searches and grants.
 
-use docstore::{Feedback, Grant, Place, ResultDetails, Search, SearchDetails};
-use model::{DocId, FeedbackEvent, IndexName, OrganizationId, Timestamp};
+use docstore::{Grant, Place, ResultDetails, Search, SearchDetails};
+use model::{DocId, IndexName, OrganizationId, Timestamp};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, at, new_organization, page};
@@ -14,8 +14,7 @@ on_both_backends!(
     search_is_recorded_once,
     deleted_document_does_not_fail_search,
     large_batch_of_searches_is_stored,
-    feedback_round_trips,
-    nul_is_stripped_from_caller_text,
+    nul_is_stripped_from_queries,
 );
 
 fn search(organization_id: OrganizationId, results: &[DocId]) -> Search {
@@ -34,24 +33,6 @@ fn search(organization_id: OrganizationId, results: &[DocId]) -> Search {
 
 fn grant(organization_id: OrganizationId, doc_id: DocId) -> Grant {
     Grant { organization_id, doc_id, granted_at: NOW, capture_id: None }
-}
-
-fn feedback(organization_id: OrganizationId) -> Feedback {
-    Feedback {
-        feedback_id: Uuid::new_v4().into(),
-        organization_id,
-        identity: "key:1".to_owned(),
-        session_id: Uuid::new_v4().into(),
-        event_type: FeedbackEvent::PassageUsed,
-        search_id: Some(Uuid::new_v4().into()),
-        doc_id: Some(Uuid::new_v4().into()),
-        passage_id: None,
-        comment: Some("good".to_owned()),
-        query: None,
-        result_rank: Some(3),
-        client_model: None,
-        created_at: NOW,
-    }
 }
 
 async fn pages(db: &Database, count: usize) -> Vec<DocId> {
@@ -185,20 +166,7 @@ async fn large_batch_of_searches_is_stored(db: Database) {
     db.record_searches(vec![], vec![]).await.unwrap();
 }
 
-async fn feedback_round_trips(db: Database) {
-    let ours = new_organization(&db).await;
-    let mut bare = feedback(ours);
-    (bare.search_id, bare.doc_id, bare.comment, bare.result_rank) = (None, None, None, None);
-    db.record_feedback(feedback(ours)).await.unwrap();
-    db.record_feedback(bare).await.unwrap();
-    let stored = "SELECT coalesce(comment, '-') || ' ' || coalesce(CAST(result_rank AS TEXT), '-') AS line
-        FROM feedback ORDER BY 1 DESC";
-    let mut lines: Vec<String> = db.lines(stored).await.into_iter().flatten().collect();
-    lines.sort();
-    assert_eq!(lines, ["- -", "good 3"]);
-}
-
-async fn nul_is_stripped_from_caller_text(db: Database) {
+async fn nul_is_stripped_from_queries(db: Database) {
     let ours = new_organization(&db).await;
     let (mut odd, plain) = (search(ours, &[]), search(ours, &[]));
     odd.query = "a\0b".to_owned();
@@ -206,11 +174,4 @@ async fn nul_is_stripped_from_caller_text(db: Database) {
     db.record_searches(vec![odd.clone(), plain.clone()], vec![]).await.unwrap();
     assert!(db.find_search(ours, plain.search_id).await.unwrap().is_some());
     assert_eq!(db.find_search(ours, odd.search_id).await.unwrap().unwrap().query, "ab");
-
-    let mut odd = feedback(ours);
-    odd.comment = Some("c\0d".to_owned());
-    odd.query = Some("\0".to_owned());
-    odd.client_model = Some("m\0".to_owned());
-    db.record_feedback(odd).await.unwrap();
-    assert_eq!(db.count("feedback WHERE comment = 'cd' AND query = '' AND client_model = 'm'").await, 1);
 }

@@ -285,7 +285,8 @@ async fn deadlock_is_transient(db: Database) {
     // It never looks for deadlocks itself.
     let change = |id: OrganizationId| format!("UPDATE balances SET cents = 5 WHERE organization_id = '{id}'");
     other.batch_execute(&format!("SET deadlock_timeout = '1h'; BEGIN; {}", change(ids[1]))).await.unwrap();
-    let (store, entries) = (db.store.clone(), ids.map(|id| entry(id, 1)).to_vec());
+    // Debits create no balances: they wait only where they lock.
+    let (store, entries) = (db.store.clone(), ids.map(|id| entry(id, -1)).to_vec());
     let posting = tokio::spawn(async move { store.post_balance_entries(entries).await });
     until_a_query_waits(&observer).await;
     other.batch_execute(&format!("{}; COMMIT", change(ids[0]))).await.unwrap();

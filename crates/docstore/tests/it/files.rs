@@ -18,6 +18,7 @@ on_both_backends!(
     file_that_was_registered_again_is_not_deleted,
     large_deletion_of_files_succeeds,
     withdrawn_file_is_restored_by_new_upload,
+    upload_in_the_second_of_a_deletion_is_known_by_its_etag,
 );
 
 fn file(organization_id: OrganizationId, object_key: &str) -> File {
@@ -39,6 +40,7 @@ fn file(organization_id: OrganizationId, object_key: &str) -> File {
         labels: None,
         processed_at: None,
         original_name: None,
+        withdrawn_etag: None,
     }
 }
 
@@ -171,9 +173,9 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
     assert_eq!((found.processed_etag.as_deref(), found.outcome), (None, None));
-    assert!(found.is_withdrawn(NOW) && !found.is_withdrawn(at(1)));
+    assert!(found.is_withdrawn(NOW, "etag") && !found.is_withdrawn(at(1), "etag"));
     db.register_file(file(ours, "indexed"), StorageQuotas::NONE).await.unwrap();
-    assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW));
+    assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW, "etag"));
 }
 
 async fn files_are_listed_in_order_of_names(db: Database) {
@@ -266,4 +268,21 @@ async fn another_name_of_the_same_file_is_reported(db: Database) {
     let run = IndexRun::queued(Uuid::new_v4().into(), ours, RunMode::Incremental, NOW);
     db.withdraw_file(ours, "a".to_owned(), run, at(4)).await.unwrap();
     assert_eq!(register("/a", 5).await, None, "a deleted file is not replaced");
+}
+
+/// Storage states the times of objects in whole seconds.
+async fn upload_in_the_second_of_a_deletion_is_known_by_its_etag(db: Database) {
+    let ours = new_organization(&db).await;
+    db.register_file(file(ours, "a"), StorageQuotas::NONE).await.unwrap();
+    let withdraw = async |now| {
+        let run = IndexRun::queued(Uuid::new_v4().into(), ours, RunMode::Incremental, now);
+        db.withdraw_file(ours, "a".to_owned(), run, now).await.unwrap().unwrap();
+        db.find_file(ours, "a".to_owned()).await.unwrap().unwrap()
+    };
+    assert!(withdraw(at(700)).await.is_withdrawn(NOW, "new"), "no ETag is known");
+    db.release_upload(ours, "a".to_owned(), 0, NOW, "old".to_owned()).await.unwrap();
+    let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
+    assert!(found.is_withdrawn(NOW, "old") && !found.is_withdrawn(NOW, "new"));
+    assert!(found.is_withdrawn(at(-1_000), "new"), "an earlier second");
+    assert!(withdraw(at(800)).await.is_withdrawn(NOW, "new"), "the ETag is that of another deletion");
 }

@@ -19,6 +19,7 @@ mod crawls;
 mod documents;
 mod embedding_jobs;
 mod evidence;
+mod feedback;
 mod files;
 mod leases;
 mod migrations;

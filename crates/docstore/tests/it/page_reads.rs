@@ -1,9 +1,9 @@
 //! Pages that organizations read by URL, apart from the shared web.
 
-use docstore::{Grant, NewDocument, NewPage, NewPageRead, PageRead, VisibleDocument};
+use docstore::{Feedback, Grant, NewDocument, NewPage, NewPageRead, PageRead, VisibleDocument};
 use model::{CaptureFormat, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
-use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, at, documents_in, new_feedback, new_organization, page, workspace_document};
 
 on_both_backends!(
     page_is_known_to_its_readers_only,
@@ -234,9 +234,13 @@ async fn stale_mark_is_the_organizations_own(db: Database) {
     for doc_id in [web.document.doc_id, own.document.doc_id] {
         db.grant_document(Grant { organization_id: granted, doc_id, granted_at: NOW, capture_id: None }).await.unwrap();
     }
-    db.mark_stale(stranger, web.document.doc_id, at(1)).await.unwrap();
+    let report = async |organization_id, new: &NewDocument, time| {
+        let event = Feedback { created_at: time, ..new_feedback(organization_id) };
+        db.record_feedback(event, Some(new.document.doc_id)).await.unwrap();
+    };
+    report(stranger, &web, at(1)).await;
     for new in [&web, &own] {
-        db.mark_stale(granted, new.document.doc_id, at(2)).await.unwrap();
+        report(granted, new, at(2)).await;
     }
     let stale_at = async |organization_id, new: &NewDocument| {
         find(&db, organization_id, new.document.doc_id).await.unwrap().stale_at

@@ -1,6 +1,6 @@
 //! Quotas of files and bytes, and the totals that they are checked against.
 
-use docstore::{Docstore, File, IndexRun, MeasuredUpload, Registration, StorageQuotas, StorageTotals};
+use docstore::{Docstore, File, IndexRun, MeasuredObject, MeasuredUpload, Registration, StorageQuotas, StorageTotals};
 use model::{OrganizationId, RunMode};
 use uuid::Uuid;
 
@@ -14,6 +14,7 @@ on_both_backends!(
     upload_that_ended_after_its_measurement_is_measured_again,
     deleted_file_counts_while_its_url_is_valid,
     deleted_file_that_is_uploaded_again_is_a_file,
+    upload_in_the_second_of_a_deletion_is_a_file,
     totals_equal_the_files,
 );
 
@@ -43,6 +44,7 @@ fn upload(organization_id: OrganizationId, name: &str, bytes: i64) -> File {
         labels: None,
         processed_at: None,
         original_name: None,
+        withdrawn_etag: None,
     }
 }
 
@@ -56,7 +58,8 @@ async fn totals(db: &Docstore, organization_id: OrganizationId) -> (i64, i64) {
 }
 
 fn measured(object_key: String, bytes: i64) -> MeasuredUpload {
-    MeasuredUpload { object_key, object: Some((bytes, at(EXPIRY))) }
+    let object = MeasuredObject { bytes, uploaded_at: at(EXPIRY), etag: "etag".to_owned() };
+    MeasuredUpload { object_key, object: Some(object) }
 }
 
 fn run(organization_id: OrganizationId) -> IndexRun {
@@ -145,7 +148,7 @@ async fn deleted_file_counts_while_its_url_is_valid(db: Database) {
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(1)).await.unwrap().unwrap();
     assert_eq!(totals(&db, ours).await, (1, 50));
     let release = async |bytes, uploaded_at| {
-        db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at).await.unwrap();
+        db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at, "etag".to_owned()).await.unwrap();
         totals(&db, ours).await
     };
     // Objects of earlier uploads: the URL may still be used.
@@ -180,6 +183,21 @@ async fn deleted_file_that_is_uploaded_again_is_a_file(db: Database) {
         db.withdraw_file(ours, key(name), run(ours), at(EXPIRY)).await.unwrap().unwrap();
     }
     assert_eq!(totals(&db, ours).await, (0, 0));
+}
+
+async fn upload_in_the_second_of_a_deletion_is_a_file(db: Database) {
+    let ours = new_organization(&db).await;
+    for (name, etag, is_file) in [("left", "old", false), ("again", "new", true)] {
+        let object_key = format!("{ours}/{name}");
+        register(&db, ours, name, 50).await;
+        db.withdraw_file(ours, object_key.clone(), run(ours), at(700)).await.unwrap().unwrap();
+        db.release_upload(ours, object_key.clone(), 50, NOW, "old".to_owned()).await.unwrap();
+        let object = MeasuredObject { bytes: 50, uploaded_at: NOW, etag: etag.to_owned() };
+        let measured = MeasuredUpload { object_key: object_key.clone(), object: Some(object) };
+        db.settle_uploads(ours, vec![measured], at(EXPIRY)).await.unwrap();
+        let file = db.find_file(ours, object_key).await.unwrap().unwrap();
+        assert_eq!(file.withdrawn_at.is_none(), is_file, "{name}");
+    }
 }
 
 async fn totals_equal_the_files(db: Database) {

@@ -1,10 +1,10 @@
 //! Retention of searches, feedback, grants and readings of pages.
 
 use docstore::{Docstore, Feedback, Grant, NewPage, Search};
-use model::{DocId, FeedbackEvent, OrganizationId, Timestamp};
+use model::{DocId, OrganizationId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, Place, at, connect, new_organization, page, until_a_query_waits};
+use crate::support::{Database, NOW, Place, at, connect, new_feedback, new_organization, page, until_a_query_waits};
 
 on_both_backends!(
     old_searches_and_feedback_are_pruned_in_batches,
@@ -29,30 +29,13 @@ fn search(organization_id: OrganizationId, created_at: Timestamp) -> Search {
     }
 }
 
-fn feedback(organization_id: OrganizationId, created_at: Timestamp) -> Feedback {
-    Feedback {
-        feedback_id: Uuid::new_v4().into(),
-        organization_id,
-        identity: String::new(),
-        session_id: Uuid::new_v4().into(),
-        event_type: FeedbackEvent::ResultHelpful,
-        search_id: None,
-        doc_id: None,
-        passage_id: None,
-        comment: None,
-        query: None,
-        result_rank: None,
-        client_model: None,
-        created_at,
-    }
-}
-
 async fn old_searches_and_feedback_are_pruned_in_batches(db: Database) {
     let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
     for number in 0..6 {
         let organization_id = if number % 2 == 0 { ours } else { theirs };
         db.record_searches(vec![search(organization_id, at(number))], vec![]).await.unwrap();
-        db.record_feedback(feedback(organization_id, at(number))).await.unwrap();
+        let event = Feedback { created_at: at(number), ..new_feedback(organization_id) };
+        db.record_feedback(event, None).await.unwrap();
     }
     for expected in [3, 2, 0] {
         assert_eq!(db.prune_searches(at(5), 3).await.unwrap(), expected);

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use docstore::{
-    File, FileChanges, FileContent, FileResult, Grant, IndexRun, MeasuredUpload, NewDocument, StorageQuotas, Strings,
+    File, FileChanges, FileContent, FileResult, Grant, IndexRun, MeasuredObject, MeasuredUpload, NewDocument,
+    StorageQuotas, Strings,
 };
 use model::{DocId, FileOutcome, IndexName, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
 use uuid::Uuid;
@@ -29,6 +30,7 @@ on_both_backends!(
     files_are_measured_while_results_are_recorded,
     unreadable_file_deletes_document,
     file_deleted_while_a_run_reads_it_stays_deleted,
+    file_uploaded_in_the_second_of_its_deletion_is_recorded,
     file_of_a_purged_document_counts_as_unread,
     only_actual_deletions_are_counted,
     deletion_is_limited_to_organization,
@@ -83,6 +85,7 @@ async fn register(db: &Database, organization_id: OrganizationId, new: &NewDocum
         labels: None,
         processed_at: None,
         original_name: None,
+        withdrawn_etag: None,
     };
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
 }
@@ -399,8 +402,9 @@ async fn files_are_measured_while_results_are_recorded(db: Database) {
     let keys: Vec<String> = files.iter().map(|(key, _)| key.clone()).collect();
     for bytes in 1..=5 {
         db.remeasure_uploads(organization_id, keys.clone(), NOW).await.unwrap();
-        let measured =
-            keys.iter().map(|key| MeasuredUpload { object_key: key.clone(), object: Some((bytes, NOW)) }).collect();
+        let object = MeasuredObject { bytes, uploaded_at: NOW, etag: "etag".to_owned() };
+        let measured = |key: &String| MeasuredUpload { object_key: key.clone(), object: Some(object.clone()) };
+        let measured = keys.iter().map(measured).collect();
         let results = files.iter().rev().map(|(key, doc_id)| result(key, *doc_id, &run, None)).collect();
         let measuring = db.settle_uploads(organization_id, measured, NOW);
         let (measured, recorded) = tokio::join!(measuring, record(&db, &run, "worker", results));
@@ -462,6 +466,20 @@ async fn file_deleted_while_a_run_reads_it_stays_deleted(db: Database) {
     assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [later.document.doc_id]);
     assert_eq!(db.count("files WHERE outcome IS NULL AND reason IS NULL AND processed_etag IS NULL").await, 4);
     assert_eq!(outcomes(&db, &run, 100).await, [("later".to_owned(), FileOutcome::Indexed, None)]);
+}
+
+async fn file_uploaded_in_the_second_of_its_deletion_is_recorded(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let mut new = workspace_document(organization_id, "a", "again");
+    let doc_id = new.document.doc_id;
+    register(&db, organization_id, &new, "a").await;
+    let cleaning = new_run(organization_id, RunMode::Incremental, at(1));
+    db.withdraw_file(organization_id, "a".to_owned(), cleaning, at(1)).await.unwrap().unwrap();
+    db.release_upload(organization_id, "a".to_owned(), 100, NOW, "old".to_owned()).await.unwrap();
+    new.capture.captured_at = at(2);
+    let read = FileResult { uploaded_at: NOW, ..result("a", doc_id, &run, Some(new)) };
+    assert!(record(&db, &run, "worker", vec![read]).await);
+    assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [doc_id]);
 }
 
 /// Content that is uploaded again under the name of a purged document has to be read.

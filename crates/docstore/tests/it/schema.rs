@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 
 use docstore::{
-    ApiKey, BalanceEntry, Details, EmbeddingProgress, Feedback, File, FileChanges, FileContent, FileResult, Grant,
-    IndexRun, NewResearchEvent, Search, StorageQuotas, UsageEvent,
+    ApiKey, BalanceEntry, Details, EmbeddingProgress, File, FileChanges, FileContent, FileResult, Grant, IndexRun,
+    NewResearchEvent, Search, StorageQuotas, UsageEvent,
 };
-use model::{
-    BalanceReason, DocId, FeedbackEvent, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats,
-};
+use model::{BalanceReason, DocId, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats};
 use uuid::Uuid;
 
 use crate::support::{
-    Database, NOW, at, audit_entry, divided, new_delivery, new_organization, new_research, new_webhook, page,
-    workspace_document,
+    Database, NOW, at, audit_entry, divided, new_delivery, new_feedback, new_organization, new_research, new_webhook,
+    page, workspace_document,
 };
 
 on_both_backends!(columns_match_schema, deleting_organization_cascades);
@@ -158,23 +156,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
     let granted =
         [web, own_id].map(|doc_id| Grant { organization_id: owner, doc_id, granted_at: NOW, capture_id: None });
     db.record_searches(vec![search], granted.to_vec()).await.unwrap();
-    db.mark_stale(owner, web, NOW).await.unwrap();
-    let feedback = Feedback {
-        feedback_id: new_id().into(),
-        organization_id: owner,
-        identity: String::new(),
-        session_id: new_id().into(),
-        event_type: FeedbackEvent::ResultHelpful,
-        search_id: None,
-        doc_id: Some(web),
-        passage_id: None,
-        comment: None,
-        query: None,
-        result_rank: None,
-        client_model: None,
-        created_at: NOW,
-    };
-    db.record_feedback(feedback).await.unwrap();
+    db.record_feedback(new_feedback(owner), Some(web)).await.unwrap();
     let usage = UsageEvent {
         organization_id: owner,
         identity: String::new(),
@@ -202,6 +184,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         labels: None,
         processed_at: None,
         original_name: None,
+        withdrawn_etag: None,
     };
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);

@@ -14,6 +14,7 @@ on_both_backends!(
     large_batch_of_requests_is_recorded,
     events_are_optional,
     concurrent_rollups_lose_no_counts,
+    concurrent_requests_and_charges_lose_nothing,
     spending_is_rolled_up_with_ledger_entry,
     usage_is_isolated_by_organization,
     pruning_keeps_rollups_of_hours,
@@ -179,6 +180,53 @@ async fn concurrent_rollups_lose_no_counts(db: Database) {
     let mut expected = DurationHistogram::default();
     (0..80).for_each(|_| expected.record(1_000));
     assert!(hours.iter().all(|row| row.histogram == expected.to_bytes()));
+}
+
+/// The rollups of both are the same rows, whose names PostgreSQL may sort in another order.
+async fn concurrent_requests_and_charges_lose_nothing(db: Database) {
+    let organizations = [new_organization(&db).await, new_organization(&db).await];
+    let entry = move |organization_id, cents: i64, identity: Option<&str>| BalanceEntry {
+        id: Uuid::new_v4().into(),
+        organization_id,
+        cents,
+        reason: BalanceReason::Added,
+        search_id: None,
+        created_at: time(MIDNIGHT),
+        identity: identity.map(str::to_owned),
+        research_id: None,
+    };
+    let deposits = organizations.map(|organization_id| entry(organization_id, 1_000, None));
+    db.post_balance_entries(deposits.to_vec()).await.unwrap();
+    let writers = (0..8).map(|number: usize| {
+        let store = if number % 2 == 0 { db.store.clone() } else { db.another_store() };
+        tokio::spawn(async move {
+            for turn in 0..10 {
+                let mut events = Vec::new();
+                for organization_id in organizations {
+                    for identity in ["key:B", "key:a", "key:Ä", "key_c"] {
+                        events.push(event(organization_id, identity, 200, 1_000, MIDNIGHT + turn * MINUTE));
+                    }
+                }
+                events.rotate_left(number);
+                if number < 4 {
+                    store.record_usage(events, false).await.unwrap();
+                    continue;
+                }
+                let debits = events.iter().map(|event| entry(event.organization_id, -1, Some(event.identity.as_str())));
+                let outcomes = store.post_balance_entries(debits.collect()).await.unwrap();
+                assert!(outcomes.iter().all(Option::is_some));
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    for organization_id in organizations {
+        let days = rollups(&db, organization_id, DAY).await;
+        let counts: Vec<_> = days.iter().map(|row| (row.requests, row.spend_cents)).collect();
+        assert_eq!(counts, [(40, 40); 4]);
+        assert_eq!(db.find_balance(organization_id).await.unwrap(), Some(1_000 - 160));
+    }
 }
 
 async fn spending_is_rolled_up_with_ledger_entry(db: Database) {

@@ -16,8 +16,8 @@ use tracing::Instrument;
 use super::file::{FileProcessor, Processed, result_bytes};
 use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
 use super::{RunError, Runner};
-use crate::clock::from_date_time;
 use crate::feeder::FeedError;
+use crate::objects;
 
 /// Files recorded per transaction: enough to amortize the commit, few enough to show progress and to repeat little work after
 /// a crash.
@@ -78,12 +78,13 @@ impl Runner {
         Ok(())
     }
 
-    /// Deletes the object of a deleted file, unless the owner has uploaded it again since the plan.
+    /// Deletes the object of a deleted file, unless the owner has uploaded it again since the plan. One attempt: between two, the owner
+    /// may upload it again.
     async fn delete_withdrawn(&self, organization_id: OrganizationId, key: &str) -> Result<(), RunError> {
         let Some(object) = self.blobs.head(key).await? else { return Ok(()) };
         let file = self.store.find_file(organization_id, key.to_owned()).await?;
-        if file.is_some_and(|file| file.is_withdrawn(from_date_time(object.last_modified))) {
-            self.blobs.delete(key).await?;
+        if file.is_some_and(|file| objects::is_withdrawn(&file, &object)) {
+            self.blobs.delete_once(key).await?;
         }
         Ok(())
     }

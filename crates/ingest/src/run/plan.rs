@@ -9,7 +9,6 @@ use docstore::{Docstore, File, IndexRun};
 use model::{DocId, OrganizationId, RunMode, Timestamp};
 
 use super::RunError;
-use crate::clock::from_date_time;
 use crate::objects;
 
 /// Age at which names without an uploaded object are forgotten. Presigned URLs are valid for 15 minutes.
@@ -59,7 +58,7 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
                 }
                 continue;
             };
-            if file.is_withdrawn(from_date_time(object.last_modified)) {
+            if objects::is_withdrawn(&file, &object) {
                 plan.withdrawn.push(file.object_key);
                 continue;
             }
@@ -103,7 +102,7 @@ pub async fn work_page(
     let planned = page.files.into_iter().filter(|(file, _)| work.contains(&file.doc_id));
     let files = planned.filter_map(|(file, object)| Some(PlannedFile { file, object: object? }));
     // A file that was deleted since then is removed by the run that its deletion queued.
-    let is_kept = |planned: &PlannedFile| !planned.file.is_withdrawn(from_date_time(planned.object.last_modified));
+    let is_kept = |planned: &PlannedFile| !objects::is_withdrawn(&planned.file, &planned.object);
     Ok(WorkPage { files: files.filter(is_kept).collect(), next: page.next })
 }
 

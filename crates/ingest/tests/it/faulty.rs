@@ -32,6 +32,8 @@ pub struct FaultyStore {
     pub corrupt: Mutex<HashSet<String>>,
     /// Keys that are uploaded again as soon as they are listed.
     pub replaced: Mutex<HashSet<String>>,
+    /// Keys whose next deletion fails as unavailable, and which are uploaded again at this moment.
+    pub replaced_at_deletion: Mutex<HashSet<String>>,
 }
 
 impl FaultyStore {
@@ -80,8 +82,19 @@ impl BlobStore for FaultyStore {
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
+        match self.delete_once(key).await {
+            Err(error) if error.kind == BlobErrorKind::Unavailable => self.delete_once(key).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn delete_once(&self, key: &str) -> Result<(), BlobError> {
         self.check()?;
-        self.inner.delete(key).await
+        if self.replaced_at_deletion.lock().unwrap().remove(key) {
+            self.inner.put(key, Bytes::from_static(b"uploaded again")).await?;
+            return Err(BlobError::new(BlobErrorKind::Unavailable, "injected outage"));
+        }
+        self.inner.delete_once(key).await
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {

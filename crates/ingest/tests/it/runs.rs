@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::{MeasuredUpload, Withdrawal};
+use docstore::{MeasuredObject, MeasuredUpload, Withdrawal};
 use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats};
 
@@ -127,7 +127,8 @@ async fn late_upload_is_measured_again() {
     };
     let key = world.key("late.txt");
     assert_eq!(unmeasured().await, std::slice::from_ref(&key));
-    let measured = MeasuredUpload { object_key: key, object: Some((6, world.clock.now())) };
+    let object = MeasuredObject { bytes: 6, uploaded_at: world.clock.now(), etag: String::new() };
+    let measured = MeasuredUpload { object_key: key, object: Some(object) };
     world.store.settle_uploads(world.organization_id, vec![measured], world.clock.now()).await.unwrap();
     assert_eq!(unmeasured().await, Vec::<String>::new());
     worker.stop().await;
@@ -187,6 +188,21 @@ async fn upload_after_the_plan_of_a_deletion_stays() {
     world.blobs.replaced.lock().unwrap().insert(world.key("a.txt"));
     let worker = world.worker(LEASE, RETRY_TIMEOUT);
     world.wait(world.request_run(RunMode::Full).await).await;
+    let kept = world.blobs.inner.head(&world.key("a.txt")).await.unwrap();
+    assert_eq!(kept.map(|object| object.size), Some(14));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upload_between_two_attempts_to_delete_stays() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.withdraw("a.txt", RunMode::Full).await;
+    world.blobs.replaced_at_deletion.lock().unwrap().insert(world.key("a.txt"));
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = world.wait(world.request_run(RunMode::Full).await).await;
+    assert_eq!(run.state, RunState::Completed);
+    assert!(world.blobs.replaced_at_deletion.lock().unwrap().is_empty(), "an attempt failed");
     let kept = world.blobs.inner.head(&world.key("a.txt")).await.unwrap();
     assert_eq!(kept.map(|object| object.size), Some(14));
     worker.stop().await;

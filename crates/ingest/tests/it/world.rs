@@ -167,6 +167,7 @@ impl World {
             labels: None,
             processed_at: None,
             original_name: None,
+            withdrawn_etag: None,
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         let object = self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();

@@ -107,7 +107,7 @@ impl ObjectCopy {
     /// Returns false if the file has no object.
     fn copy_object(&mut self, file: &File) -> io::Result<bool> {
         let Some(object) = self.snapshot.get(&file.object_key) else { return Ok(false) };
-        if file.is_withdrawn(Timestamp::from_millis(object.modified_ms)) {
+        if file.is_withdrawn(Timestamp::from_millis(object.modified_ms), &object.etag) {
             return Ok(false);
         }
         let mut hash = Sha256::new();
@@ -163,6 +163,7 @@ mod tests {
             labels: None,
             processed_at: None,
             original_name: None,
+            withdrawn_etag: None,
         }
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use docstore::{
-    AuditEntry, Capture, Details, Docstore, Document, IndexRun, NewDocument, NewParts, NewWebhookEvent, Organization,
-    OutboxEntry, OutboxWork, Passage, ResearchRun, Strings, Webhook, WebhookDelivery, divide_at,
+    AuditEntry, Capture, Details, Docstore, Document, Feedback, IndexRun, NewDocument, NewParts, NewWebhookEvent,
+    Organization, OutboxEntry, OutboxWork, Passage, ResearchRun, Strings, Webhook, WebhookDelivery, divide_at,
 };
 use model::{
-    AuditAction, CaptureFormat, CaptureId, Collection, DocId, OrganizationId, PassageId, ResearchStatus, Timestamp,
-    WebhookEvent, WebhookId,
+    AuditAction, CaptureFormat, CaptureId, Collection, DocId, FeedbackEvent, OrganizationId, PassageId, ResearchStatus,
+    Timestamp, WebhookEvent, WebhookId,
 };
 use uuid::Uuid;
 
@@ -164,6 +164,25 @@ pub fn new_delivery(organization_id: OrganizationId, webhook_id: Option<WebhookI
         lease_owner: None,
         lease_expires_at: None,
         last_error: None,
+        created_at: NOW,
+    }
+}
+
+/// Feedback without any details.
+pub fn new_feedback(organization_id: OrganizationId) -> Feedback {
+    Feedback {
+        feedback_id: Uuid::new_v4().into(),
+        organization_id,
+        identity: String::new(),
+        session_id: Uuid::new_v4().into(),
+        event_type: FeedbackEvent::ResultHelpful,
+        search_id: None,
+        doc_id: None,
+        passage_id: None,
+        comment: None,
+        query: None,
+        result_rank: None,
+        client_model: None,
         created_at: NOW,
     }
 }
