@@ -9,9 +9,8 @@ use retrieval_core::analysis::Analyzers;
 use retrieval_core::embeddings::QuantizedVector;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::impact::LEVELS;
 use crate::token;
-use crate::tokens_by_level::Tokens;
+use crate::tokens_by_level::{STORED_LEVELS, Tokens};
 
 /// Attribute names.
 pub mod attribute {
@@ -34,10 +33,7 @@ pub mod attribute {
     /// Attributes that filters name.
     pub const FILTERED: [&str; 7] = [ORGANIZATION, LANGUAGE, COUNTRY, DOMAINS, PATHS, LABELS, PUBLISHED_AT];
 
-    /// Number of attributes for terms: one per impact level, and four more for the overflow of very long documents.
-    pub const TERMS: usize = super::LEVELS + 4;
-
-    /// Returns the name of the attribute with the terms of an impact level. Level 0 has the highest impact.
+    /// Returns the name of the attribute with the terms of a level. Level 0 has the highest impact.
     pub fn terms(level: usize) -> String {
         format!("terms_{level:02}")
     }
@@ -48,7 +44,7 @@ pub struct StoredDocument<'a> {
     document: &'a IndexDocument,
     length: u32,
     /// Tokens by level, separated by spaces.
-    levels: [String; attribute::TERMS],
+    levels: [String; STORED_LEVELS],
 }
 
 impl<'a> StoredDocument<'a> {
@@ -134,7 +130,7 @@ mod tests {
         assert_eq!(stored["paths"], serde_json::json!(["/docs", "/docs/pump"].map(token::exact)));
         assert_eq!(stored["organization_id"], serde_json::Value::Null);
         let terms = |level: usize| stored[attribute::terms(level)].as_str().unwrap_or_default().split(' ');
-        let level_of = |token: &str| (0..LEVELS).find(|level| terms(*level).any(|term| term == token));
+        let level_of = |token: &str| (0..STORED_LEVELS).find(|level| terms(*level).any(|term| term == token));
         assert!(level_of("spump") < level_of("svalv"), "{stored}");
         assert!(level_of(&token::pair("the", "valve")).is_some());
         assert!(level_of(&token::pair("pumps", "the")).is_none(), "no pair crosses fields");

@@ -18,6 +18,7 @@ use retrieval_core::analysis::ANALYSIS_VERSION;
 
 use crate::document::attribute;
 use crate::error::from_client;
+use crate::tokens_by_level::STORED_LEVELS;
 use crate::transport::Transport;
 
 /// Version of the storage format, part of the index name. A new version creates new indexes beside the old ones.
@@ -122,7 +123,7 @@ async fn create_with(client: &Client<Transport>, uid: &str, settings: &Settings)
 fn settings() -> Settings {
     let filterable = attribute::FILTERED.into_iter().chain([attribute::LENGTH]);
     Settings {
-        searchable_attributes: Some((0..attribute::TERMS).map(attribute::terms).collect()),
+        searchable_attributes: Some((0..STORED_LEVELS).map(attribute::terms).collect()),
         displayed_attributes: Some(vec![attribute::ID.to_owned(), attribute::LENGTH.to_owned()]),
         filterable_attributes: Some(filterable.map(FilterableAttribute::from).collect()),
         // Only the attribute counts: the impact level.

@@ -8,10 +8,10 @@ use model::DocId;
 use retrieval_core::analysis::QueryTerm;
 use retrieval_core::bm25::single as bm25;
 
-use crate::document::attribute;
 use crate::impact::{self, LEVELS};
 use crate::multi_search::{TokenHit, TokenMatches};
 use crate::scope_statistics::ScopeStatistics;
+use crate::tokens_by_level::STORED_LEVELS;
 
 /// Estimated impact of a term on documents that were not returned, relative to the last returned one.
 const UNRETURNED_IMPACT: f32 = 0.7;
@@ -79,7 +79,7 @@ fn expected_saturation<'a>(
 
 /// Returns the saturation of a term in a document for the actual mean length of the scope.
 fn saturation(hit: &TokenHit, average_length: f32) -> f32 {
-    let level = ((1.0 - hit.score) * attribute::TERMS as f64).round().max(0.0) as usize;
+    let level = ((1.0 - hit.score) * STORED_LEVELS as f64).round().max(0.0) as usize;
     let frequency = impact::frequency(level.min(LEVELS - 1), hit.length);
     bm25::saturation(frequency, bm25::length_norm(hit.length as f32, average_length))
 }

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use engine::indexing::TermSink;
 
-use crate::document::attribute::TERMS;
-use crate::impact;
+use crate::impact::{self, LEVELS};
 use crate::token::{self, FirstWord, Pair};
+
+/// Number of levels in the index: those of impact, and four more for the overflow of very long documents.
+pub const STORED_LEVELS: usize = LEVELS + 4;
 
 /// Maximum number of tokens in one attribute, below the 65,535 that the server reads. Excess tokens overflow into the next attribute.
 const MAX_TOKENS: usize = 60_000;
@@ -48,7 +50,7 @@ impl Tokens {
     /// out.
     ///
     /// Equal documents have equal levels: tokens are sorted, which also costs the server less than another order.
-    pub fn by_level(mut self, length: u32) -> [String; TERMS] {
+    pub fn by_level(mut self, length: u32) -> [String; STORED_LEVELS] {
         let mut levels = Levels::default();
         let placed = self.frequencies.iter().map(|(token, times)| {
             let beginning = token.bytes().chain([0; 8]).take(8).fold(0, |key, byte| key << 8 | u64::from(byte));
@@ -92,14 +94,14 @@ impl TermSink for Tokens {
 
 #[derive(Default)]
 struct Levels {
-    texts: [String; TERMS],
-    tokens: [usize; TERMS],
+    texts: [String; STORED_LEVELS],
+    tokens: [usize; STORED_LEVELS],
 }
 
 impl Levels {
     /// Adds a token to a level, or to the next one with space.
     fn push(&mut self, level: usize, write: impl FnOnce(&mut String)) {
-        let Some(place) = (level..TERMS).find(|place| self.tokens[*place] < MAX_TOKENS) else { return };
+        let Some(place) = (level..STORED_LEVELS).find(|place| self.tokens[*place] < MAX_TOKENS) else { return };
         self.tokens[place] += 1;
         let text = &mut self.texts[place];
         if !text.is_empty() {
@@ -113,7 +115,7 @@ impl Levels {
 mod tests {
     use super::*;
 
-    fn levels(words: impl IntoIterator<Item = String>, length: u32) -> [String; TERMS] {
+    fn levels(words: impl IntoIterator<Item = String>, length: u32) -> [String; STORED_LEVELS] {
         let mut tokens = Tokens::default();
         for word in words {
             tokens.term(&word, 1);
@@ -122,7 +124,7 @@ mod tests {
         tokens.by_level(length)
     }
 
-    fn tokens_of(levels: &[String; TERMS]) -> Vec<&str> {
+    fn tokens_of(levels: &[String; STORED_LEVELS]) -> Vec<&str> {
         levels.iter().flat_map(|level| level.split(' ')).filter(|token| !token.is_empty()).collect()
     }
 

@@ -19,7 +19,7 @@ const PERIODS: [i64; 3] = [MINUTE, HOUR, DAY];
 /// Primary key of a rollup: organization, period, start, identity, route. Rollups are locked in this order.
 type RollupKey = (OrganizationId, i64, Timestamp, String, String);
 
-/// What a batch of requests adds to each rollup.
+/// Sums of a batch of requests by rollup.
 type Increments = BTreeMap<RollupKey, (UsageRollup, DurationHistogram)>;
 
 pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_events: bool) -> Result<()> {

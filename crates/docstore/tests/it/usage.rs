@@ -198,7 +198,7 @@ async fn concurrent_requests_and_charges_lose_nothing(db: Database) {
     let deposits = organizations.map(|organization_id| entry(organization_id, 1_000, None));
     db.post_balance_entries(deposits.to_vec()).await.unwrap();
     let writers = (0..8).map(|number: usize| {
-        let store = if number % 2 == 0 { db.store.clone() } else { db.another_store() };
+        let store = if number.is_multiple_of(2) { db.store.clone() } else { db.another_store() };
         tokio::spawn(async move {
             for turn in 0..10 {
                 let mut events = Vec::new();
