@@ -43,5 +43,5 @@ export function ago(text) {
   const seconds = (new Date(text).getTime() - Date.now()) / 1000;
   if (Number.isNaN(seconds)) return "";
   const step = STEPS.find(([, size]) => Math.abs(seconds) >= size);
-  return step ? relative.format(Math.round(seconds / step[1]), step[0]) : "just now";
+  return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : "just now";
 }

@@ -82,7 +82,7 @@ async fn each_document_has_its_own_outcome_in_the_order_of_the_request() {
 #[actix_web::test]
 async fn documents_beyond_the_memory_of_answers_are_errors_of_their_entries() {
     // One large answer at a time.
-    let max_wait = Duration::from_millis(50);
+    let max_wait = Duration::from_millis(500);
     let memory = MemoryLimits { large_response: 16, responses: 64, max_wait, ..MemoryLimits::default() };
     let api = with_pages(&[200, 60_000, 60_000]).await.with_memory(memory);
     let single = TestRequest::post().uri("/v1/document").set_payload(json!({"canonical_url": url(1)}).to_string());
