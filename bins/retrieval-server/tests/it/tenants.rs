@@ -56,13 +56,18 @@ fn other_organizations_are_inaccessible(database: Database) {
         json!({ "doc_id": secret.doc_id }),
         json!({ "canonical_url": secret.address }),
         json!({ "canonical_url": secret.address.to_uppercase() }),
-        json!({ "canonical_url": format!("{}?x=y#z", secret.address) }),
         json!({ "canonical_url": secret.address, "include": ["metadata"] }),
         json!({ "doc_id": secret.doc_id, "content": { "selection": "passage_ids", "passage_ids": [secret.passage_id] } }),
     ];
     for request in requests {
         assert_eq!(rival.document(request.clone()).error(404, "document_not_found"), none, "{request}");
     }
+    // A malformed URL is refused by its form, whether there is such a file or not.
+    let unknown = format!("workspace://{}/unknown.txt", rival.organization);
+    let malformed = [&secret.address, &unknown]
+        .map(|address| rival.document(json!({ "canonical_url": format!("{address}?x=y#z") })))
+        .map(|reply| reply.error(400, "validation_error"));
+    assert_eq!(malformed[0], malformed[1]);
 
     // Feedback.
     let feedback = |field: &str, value: &Value| {
