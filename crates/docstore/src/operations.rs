@@ -85,6 +85,8 @@ macro_rules! operations {
 operations! {
     /// Verifies that the database responds and has the tables.
     read accounts::ping() -> ();
+    /// Renews the database's statistics of tables that have grown much. Call it after many documents were stored.
+    stepwise statistics::refresh_statistics() -> ();
     /// Counts the rows of the main tables.
     snapshot inventory::count_contents() -> Contents;
     /// Lists files of all organizations for the operator, with withdrawn ones, in key order, after the given key.

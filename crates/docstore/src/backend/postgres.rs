@@ -226,6 +226,36 @@ async fn lock_claims_of_deliveries(connection: &mut Conn) -> Result<()> {
     Ok(())
 }
 
+/// Tables that imports fill and searches read.
+const GROWING_TABLES: &str = "'{documents,captures,passages,term_vectors}'::regclass[]";
+
+/// Renews the statistics of tables that have more than doubled since they were renewed last.
+///
+/// Autovacuum does so too, but only minutes after an import. Until then the server takes conditions such as that on the organization for
+/// rare ones, and reads all documents to find some by their ids.
+async fn refresh_statistics(connection: &mut Conn) -> Result<()> {
+    /// Number of pages of a small table, which is fast to read whatever the plan.
+    const SMALL: i32 = 100;
+    let outdated: Vec<TableName> = diesel::sql_query(format!(
+        "SELECT oid::regclass::text AS name FROM pg_class
+         WHERE oid = ANY({GROWING_TABLES})
+             AND pg_relation_size(oid) > (2 * relpages + {SMALL}) * current_setting('block_size')::bigint"
+    ))
+    .load(connection)
+    .await?;
+    for table in outdated {
+        connection.batch_execute(&format!("ANALYZE {}", table.name)).await?;
+    }
+    Ok(())
+}
+
+/// Name of a table, quoted if necessary.
+#[derive(diesel::QueryableByName)]
+struct TableName {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    name: String,
+}
+
 #[derive(Clone)]
 pub struct Pools {
     pool: Pool<Conn>,

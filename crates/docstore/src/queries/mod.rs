@@ -62,6 +62,7 @@ pub mod retention;
 pub mod run_files;
 pub mod runs;
 pub mod snippets;
+pub mod statistics;
 pub mod storage_totals;
 pub mod term_vectors;
 pub mod usage;
@@ -71,7 +72,7 @@ pub mod webhooks;
 
 use model::IndexName;
 
-use super::{Conn, lock_claims_of_deliveries, lock_documents, lock_organizations, lock_outbox};
+use super::{Conn, lock_claims_of_deliveries, lock_documents, lock_organizations, lock_outbox, refresh_statistics};
 
 /// Returns true for the index whose documents have owners.
 pub fn is_workspace(index: IndexName) -> bool {

@@ -16,6 +16,8 @@ use crate::supervisor::report_panic;
 const LEASE: Duration = Duration::from_secs(15);
 /// Interval of lease renewals while the engine works.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Number of documents in a batch that belongs to an import.
+const MANY: usize = 500;
 
 impl Feeder {
     /// Applies a batch and completes its outbox entries. Returns the generation of the index after it.
@@ -62,7 +64,17 @@ impl Feeder {
         count_indexed(index, changes as u64);
         let now = self.clock.now();
         self.store.complete_generation(index, generation, batch.entries, batch.unembedded, now).await?;
+        if changes >= MANY {
+            self.refresh_statistics().await;
+        }
         Ok(Some(generation))
+    }
+
+    /// Lets the database plan its queries for the documents that were stored. A failure makes searches slower for a while.
+    async fn refresh_statistics(&self) {
+        if let Err(error) = self.store.refresh_statistics().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the statistics of the database were not renewed");
+        }
     }
 
     /// Applies changes. A batch that the engine rejects or that makes it panic is bisected down to the document at fault,
