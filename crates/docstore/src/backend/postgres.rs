@@ -244,7 +244,8 @@ async fn refresh_statistics(connection: &mut Conn) -> Result<()> {
     .load(connection)
     .await?;
     for table in outdated {
-        connection.batch_execute(&format!("ANALYZE {}", table.name)).await?;
+        // A table that is vacuumed now is left for the next time.
+        connection.batch_execute(&format!("ANALYZE (SKIP_LOCKED) {}", table.name)).await?;
     }
     Ok(())
 }
