@@ -100,17 +100,19 @@ async fn wrong_key_is_retryable() {
 #[tokio::test]
 async fn large_batch_is_split_into_several_bodies() {
     let Some(server) = Server::with_indexes().await else { return };
-    // About 0.7 MB each as terms, so that they take more than one body of 75 MB.
-    const DOCUMENTS: u64 = 120;
+    // About 2.3 MB each as terms, so that they take more than one body of 75 MB.
+    const DOCUMENTS: u64 = 40;
+    let word = |number: u32| format!("{number:024}");
     // Longer than the part of an attribute that the server reads.
-    let long: String = (0..40_000).map(|n| format!("{n} ")).collect();
+    let long: String = (0..40_000).map(|number| word(number) + " ").collect();
     let changes = (1..=DOCUMENTS).map(|number| put(number.into(), &long)).collect();
     server.apply(IndexName::Web, changes).await.expect("changes");
     assert_eq!(server.document_count(IndexName::Web).await.expect("a count"), DOCUMENTS);
-    let response = server.first_stage(&request("39999")).await.expect("hits");
+    let (last, before) = (word(39_999), word(39_998));
+    let response = server.first_stage(&request(&last)).await.expect("hits");
     assert_eq!(response.total, DOCUMENTS);
-    assert_eq!(response.statistics.document_frequency.get("39999"), Some(&DOCUMENTS));
-    let phrase = FirstStageRequest { exact_phrase: true, ..request("39998 39999") };
+    assert_eq!(response.statistics.document_frequency.get(&last), Some(&DOCUMENTS));
+    let phrase = FirstStageRequest { exact_phrase: true, ..request(&format!("{before} {last}")) };
     assert_eq!(server.first_stage(&phrase).await.expect("hits").total, DOCUMENTS);
 }
 
