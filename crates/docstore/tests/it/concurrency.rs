@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use docstore::{BalanceEntry, Docstore, Grant, NewDocument, Search, StoreError};
-use model::{BalanceReason, Collection, DocId, OrganizationId};
+use docstore::{Docstore, Grant, NewDocument, Search, StoreError};
+use model::{Collection, DocId, OrganizationId};
 use uuid::Uuid;
 
+use crate::balances::entry;
 use crate::support::{Database, NOW, Place, at, connect, new_organization, page, until_a_query_waits};
 
 on_both_backends!(
@@ -22,19 +23,6 @@ on_both_backends!(
     callers_beyond_pool_size_are_served,
     deadlock_is_transient,
 );
-
-fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
-    BalanceEntry {
-        id: Uuid::new_v4().into(),
-        organization_id,
-        cents,
-        reason: BalanceReason::Added,
-        search_id: None,
-        created_at: NOW,
-        identity: None,
-        research_id: None,
-    }
-}
 
 /// Runs eight writers, alternating between the stores, that save (read, then write) twenty times each.
 async fn write_concurrently(db: &Database, stores: [Docstore; 2]) {
