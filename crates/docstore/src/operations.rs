@@ -501,6 +501,10 @@ operations! {
     /// Enqueues at most `limit` documents after a change of the model: for their index if they are embedded, else to be embedded.
     /// Returns their number; `None` once all are enqueued, or if the index uses another model.
     bulk index_models::queue_for_model(index: IndexName, model: String, limit: i64, now: Timestamp) -> Option<usize>;
+    /// Returns the quality of a model, as measured with this version of the texts.
+    read calibrations::find_calibration(model: String, version: i32) -> Option<ModelCalibration>;
+    /// Stores the quality of a model, unless it is known.
+    write calibrations::store_calibration(calibration: ModelCalibration) -> ();
     /// Leases about `limit` jobs to `owner`: in equal numbers of the web and of a few organizations, those after the given one in the
     /// order of their ids.
     write embedding_queue::claim_embedding_jobs(owner: String, after: Option<OrganizationId>, now: Timestamp, lease_expires_at: Timestamp, limit: i64) -> Vec<EmbeddingJob>;

@@ -388,6 +388,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    model_calibrations (model, version) {
+        model -> Text,
+        version -> Integer,
+        meaning -> Double,
+        repetition -> Double,
+    }
+}
+
+diesel::table! {
     use crate::schema::column_types::*;
 
     usage_events (id) {

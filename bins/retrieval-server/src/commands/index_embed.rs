@@ -21,9 +21,16 @@ pub async fn run(prune: bool, settings: &Settings) -> anyhow::Result<()> {
     let progress = ProgressBar::new(filler.missing().await?);
     let filled = filler.fill(|documents| progress.inc(documents as u64)).await?;
     progress.finish_and_clear();
+    let calibration = filler.calibrate().await;
+    if let Err(error) = &calibration {
+        tracing::warn!(error = error as &dyn std::error::Error, "the quality of the model cannot be measured");
+    }
+    let calibration = calibration.ok();
     let pruned = if prune { filler.prune().await? } else { 0 };
     output::json(&json!({
         "model": model,
+        "meaning": calibration.map(|calibration| calibration.meaning),
+        "repetition": calibration.map(|calibration| calibration.repetition),
         "documents": filled.documents,
         "passages": filled.passages,
         "pruned": pruned,

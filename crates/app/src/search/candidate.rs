@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docstore::{LoadedDocument, Place, ResultDetails};
 use engine::UnknownValues;
 use model::Collection;
-use retrieval_core::fusion::Tail;
+use retrieval_core::fusion::{Calibration, Tail};
 use retrieval_core::statistics::CollectionStatistics;
 
 use super::source_policy::SourcePolicy;
@@ -113,6 +113,8 @@ pub struct SemanticList {
     pub floor: f32,
     /// Cosines of unrelated documents; `None` if the list is short.
     pub tail: Option<Tail>,
+    /// Quality of the model, if it is known.
+    pub calibration: Option<Calibration>,
 }
 
 impl CandidateList {

@@ -65,7 +65,8 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let semantic = lists.iter().filter_map(|list| list.semantic.as_ref());
     let Some(floor) = common_floor(semantic) else { return };
     let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
-    let weights = Weights::of(&comparisons);
+    let calibration = lists.iter().find_map(|list| list.semantic.as_ref()?.calibration);
+    let weights = Weights::of(&comparisons, calibration.as_ref());
     for list in lists {
         let tail = list.semantic.as_ref().and_then(|semantic| semantic.tail.as_ref());
         let typical = typical_passages(&list.candidates);
@@ -73,8 +74,7 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
             candidate.meaning = candidate.cosine().map_or(0.0, |cosine| {
                 let excess =
                     tail.map_or(0.0, |tail| tail.excess(cosine, candidate.document.terms.passages() / typical));
-                let by_weight = weights.score(fusion::share(cosine, floor, nearest), candidate.score / scale);
-                by_weight + fusion::OUTLIER_WEIGHT * excess
+                weights.score(fusion::share(cosine, floor, nearest), candidate.score / scale, excess)
             });
             candidate.score += scale * candidate.meaning;
         }

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use app::search::{SearchHit, SearchRequest, SecondStage, SourcePolicy};
+use docstore::ModelCalibration;
 use ingest::embed::EmbeddingWorker;
 use model::{Clock, IndexName, RunMode};
+use models::embedding::Embedder;
 use models::testing::TestEmbedder;
+use retrieval_core::fusion::CALIBRATION_VERSION;
 use retrieval_core::site::Site;
 use test_support::{Setup, Tenant, TestApp, TestProvider, TestReranker, found, page, search};
 
@@ -62,19 +65,36 @@ async fn meaning_finds_what_words_do_not() {
     assert!(hits[0].passages[0].text.contains("holiday"), "{:?}", hits[0].passages);
 }
 
+/// Texts of many pages, of which the last one is near to `vacation entitlement` and some others have one of the words.
+fn harbour() -> Vec<String> {
+    let page = |n: usize| match n {
+        0..110 => format!("Gauge {n} measures the tide at pier {n}."),
+        110..120 => format!("Boats have an entitlement to berth {n} at the pier."),
+        _ => "Holiday.".to_owned(),
+    };
+    (0..=120).map(page).collect()
+}
+
 #[tokio::test]
 async fn a_document_whose_meaning_stands_out_is_better_than_one_with_a_common_word() {
     let world = World::start().await;
     let tenant = world.app.tenant().await;
-    let page = |n: usize| match n {
-        0..70 => format!("Gauge {n} measures the tide at pier {n}."),
-        70..80 => format!("Boats have an entitlement to berth {n} at the pier."),
-        _ => "Holiday.".to_owned(),
-    };
-    let texts: Vec<String> = (0..=80).map(page).collect();
-    world.import(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    world.import(&harbour().iter().map(String::as_str).collect::<Vec<_>>()).await;
     let urls = world.urls(&tenant, search("vacation entitlement")).await;
-    assert_eq!((&*urls[0], urls.len() > 5), ("https://page-80.example/", true), "{urls:?}");
+    assert_eq!((&*urls[0], urls.len() > 5), ("https://page-120.example/", true), "{urls:?}");
+}
+
+#[tokio::test]
+async fn vectors_that_are_known_to_repeat_words_count_less() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    let (model, version) = (world.model.version().to_owned(), CALIBRATION_VERSION);
+    let known = ModelCalibration { model, version, meaning: 0.5, repetition: 8.0 };
+    world.app.store.store_calibration(known).await.unwrap();
+    world.import(&harbour().iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let urls = world.urls(&tenant, search("vacation entitlement")).await;
+    assert_eq!(urls.len(), 10, "{urls:?}");
+    assert!(!urls.contains(&"https://page-120.example/".to_owned()), "it is behind the ten with a word: {urls:?}");
 }
 
 /// A page about something else, whose last section is about holidays.
@@ -157,7 +177,7 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
     assert!(!outcome.semantic_unavailable);
     assert_eq!(outcome.hits.len(), 2);
     assert_eq!(outcome.hits[0].canonical_url, "https://page-1.example/", "words and meaning beat meaning alone");
-    assert!(outcome.ranker_version.ends_with("+fusion_v7"), "{}", outcome.ranker_version);
+    assert!(outcome.ranker_version.ends_with("+fusion_v8"), "{}", outcome.ranker_version);
 }
 
 #[tokio::test]

@@ -35,6 +35,7 @@ pub mod accounts;
 pub mod activity;
 pub mod audit;
 pub mod balances;
+pub mod calibrations;
 pub mod captures;
 pub mod crawl_counts;
 pub mod crawl_hosts;

@@ -1,7 +1,7 @@
 use diesel::prelude::*;
 use model::{CaptureId, DocId, OrganizationId, Timestamp};
 
-use crate::schema::{capture_vectors, embedding_jobs, index_models};
+use crate::schema::{capture_vectors, embedding_jobs, index_models, model_calibrations};
 use crate::types::row;
 
 row! {
@@ -42,4 +42,17 @@ pub struct IndexModel {
     pub model: Option<String>,
     /// True once all documents are enqueued that have no vectors of this model in the index.
     pub queued: bool,
+}
+
+/// Quality of an embedding model.
+#[derive(Clone, Debug, Insertable, PartialEq, Queryable, Selectable)]
+#[diesel(table_name = model_calibrations)]
+pub struct ModelCalibration {
+    pub model: String,
+    /// Version of the texts that it was measured with.
+    pub version: i32,
+    /// Sensitivity to paraphrases, as d'.
+    pub meaning: f64,
+    /// Sensitivity to common words, as d'.
+    pub repetition: f64,
 }

@@ -19,7 +19,7 @@ pub use activity::{Feedback, FeedbackExport, Search};
 pub use audit::{AuditEntry, AuditFilter};
 pub use crawl::{Crawl, CrawlCount, CrawlHost, CrawlQueue, CrawlUrl};
 pub use document::{Capture, CapturePart, CaptureTerms, Document, Grant, Passage, StoredTermVector};
-pub use embedding::{EmbeddingJob, IndexModel, StoredVectors};
+pub use embedding::{EmbeddingJob, IndexModel, ModelCalibration, StoredVectors};
 pub(crate) use file::{DeletedObject, UPLOAD_PRECISION};
 pub use file::{
     File, FileChanges, MeasuredObject, MeasuredUpload, Registration, ReplacedUpload, RunFile, StorageQuotas,

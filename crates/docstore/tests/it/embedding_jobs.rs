@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use docstore::{EmbeddingProgress, IndexModel, NewDocument};
+use docstore::{EmbeddingProgress, IndexModel, ModelCalibration, NewDocument};
 use model::{DocId, IndexName, OrganizationId};
 
 use crate::support::{
@@ -23,6 +23,7 @@ on_both_backends!(
     settled_jobs_end_unless_their_documents_changed,
     vectors_stored_during_a_change_of_the_model_reach_the_index,
     jobs_settled_during_a_change_of_the_model_stay,
+    calibrations_are_those_of_a_model_and_its_texts,
 );
 
 const MODEL: &str = "model";
@@ -276,4 +277,16 @@ async fn jobs_settled_during_a_change_of_the_model_stay(db: Database) {
     changing.batch_execute("COMMIT").await.unwrap();
     settling.await.unwrap().unwrap();
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 1, "the other model has not embedded it");
+}
+
+async fn calibrations_are_those_of_a_model_and_its_texts(db: Database) {
+    let calibration =
+        |version, meaning| ModelCalibration { model: MODEL.to_owned(), version, meaning, repetition: 0.25 };
+    for (version, meaning) in [(1, 7.125), (2, 5.5), (1, 3.0)] {
+        db.store_calibration(calibration(version, meaning)).await.unwrap();
+    }
+    let found = async |model: &str, version| db.find_calibration(model.to_owned(), version).await.unwrap();
+    assert_eq!(found(MODEL, 1).await, Some(calibration(1, 7.125)), "the first of two processes wins");
+    assert_eq!(found(MODEL, 2).await, Some(calibration(2, 5.5)));
+    assert_eq!((found(MODEL, 3).await, found("other", 1).await), (None, None));
 }

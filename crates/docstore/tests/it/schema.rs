@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use docstore::{
     ApiKey, BalanceEntry, Details, EmbeddingProgress, File, FileChanges, FileContent, FileResult, Grant, IndexRun,
-    NewResearchEvent, Search, StorageQuotas, UsageEvent,
+    ModelCalibration, NewResearchEvent, Search, StorageQuotas, UsageEvent,
 };
 use model::{BalanceReason, DocId, FileOutcome, Generation, IndexName, OrganizationId, RunMode, RunStats};
 use uuid::Uuid;
@@ -51,9 +51,9 @@ async fn columns_match_schema(db: Database) {
     assert_eq!(columns, declared);
 }
 
-/// Tables that do not cascade: the outbox, leases, generations and models contain no tenant data beyond ids, the audit log outlives its
+/// Tables that do not cascade: the outbox, leases, generations, models and their calibrations contain no tenant data beyond ids, the audit log outlives its
 /// organization, and crawls belong to the shared web.
-const NOT_CASCADING: [&str; 11] = [
+const NOT_CASCADING: [&str; 12] = [
     "audit_entries",
     "contractions",
     "crawl_counts",
@@ -64,6 +64,7 @@ const NOT_CASCADING: [&str; 11] = [
     "index_generations",
     "index_models",
     "leases",
+    "model_calibrations",
     "outbox",
 ];
 
@@ -77,6 +78,8 @@ async fn deleting_organization_cascades(db: Database) {
     let tables: BTreeSet<String> =
         declared().iter().filter_map(|line| line.split_once('.').map(|(table, _)| table.to_owned())).collect();
     crate::crawls::start(&db, "a crawl", &["https://example.com/"]).await;
+    let calibration = ModelCalibration { model: "model".to_owned(), version: 1, meaning: 7.0, repetition: 4.0 };
+    db.store_calibration(calibration).await.unwrap();
     db.start_generation(IndexName::Web, None, Generation(Uuid::new_v4())).await.unwrap();
     db.use_model(IndexName::Web, Some("model".to_owned())).await.unwrap();
     let mut before = Vec::new();

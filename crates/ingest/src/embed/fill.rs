@@ -6,6 +6,7 @@ use std::time::Duration;
 use docstore::{Docstore, StoreError};
 use model::{CaptureId, Clock, DocId, IndexName};
 use models::embedding::Embedder;
+use retrieval_core::fusion::Calibration;
 
 use super::round::{ATTEMPTS, EmbedError, Embedding, Task};
 
@@ -31,6 +32,14 @@ pub struct Filler {
 impl Filler {
     pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
         Self { embedding: Embedding::new(store, embedder, clock) }
+    }
+
+    /// Returns the quality of the model, which is measured unless it is known.
+    ///
+    /// # Errors
+    /// Failures of the model or the database.
+    pub async fn calibrate(&self) -> Result<Calibration, EmbedError> {
+        self.embedding.calibrate().await
     }
 
     /// Counts the documents of all indexes that lack vectors.

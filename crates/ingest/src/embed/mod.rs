@@ -4,6 +4,7 @@
 //! turn. Each text is embedded once: texts are compared with those of stored vectors by their digests. While the model is
 //! unavailable, jobs wait and nothing else does.
 
+mod calibrate;
 mod call_size;
 mod calls;
 mod document;
@@ -62,10 +63,21 @@ impl EmbeddingWorker {
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
         tokio::select! {
             () = stop.cancelled() => {}
-            () = self.embed_forever() => {}
+            // Documents do not wait for the calibration.
+            ((), ()) = async { tokio::join!(self.calibrate(), self.embed_forever()) } => {}
         }
         if let Err(error) = self.release().await {
             tracing::warn!(error = &error as &dyn std::error::Error, "releasing documents to embed failed");
+        }
+    }
+
+    /// Measures the model, unless its quality is known. Failures are logged and retried with back-off.
+    async fn calibrate(&self) {
+        let mut backoff = MIN_BACKOFF;
+        while let Err(error) = self.embedding.calibrate().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "measuring the embedding model failed, retrying");
+            tokio::time::sleep(backoff).await;
+            backoff = (backoff * 2).min(MAX_BACKOFF);
         }
     }
 

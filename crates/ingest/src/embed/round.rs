@@ -67,7 +67,7 @@ pub struct Embedding {
     pub clock: Arc<dyn Clock>,
     /// Name of this process in leases.
     pub owner: String,
-    call_size: CallSize,
+    pub call_size: CallSize,
 }
 
 /// Texts are shared between documents of one owner only.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docstore::NewDocument;
+use docstore::{ModelCalibration, NewDocument};
 use engine::{Filters, SearchEngine, SemanticRequest};
 use ingest::EmbeddingWorker;
 use ingest::embed::{self, EmbedError, Filler, MAX_PASSAGES};
@@ -15,6 +15,7 @@ use models::ModelError;
 use models::embedding::{Embedder, TextKind};
 use models::testing::TestEmbedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
+use retrieval_core::fusion::CALIBRATION_VERSION;
 use retrieval_core::url;
 use tokio_util::sync::CancellationToken;
 
@@ -33,10 +34,13 @@ fn filler(world: &World, model: &Arc<TestEmbedder>) -> Filler {
     Filler::new(world.store.clone(), embedder, Arc::clone(&world.clock) as Arc<dyn Clock>)
 }
 
-/// A world whose indexes use a model.
+/// A world whose indexes use a model of known quality.
 async fn world_with_model() -> (World, Arc<TestEmbedder>, Arc<EmbeddingWorker>) {
     let world = World::new().await;
     let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation").without("xyzzy"));
+    let (version, meaning, repetition) = (CALIBRATION_VERSION, 1.0, 7.0);
+    let known = ModelCalibration { model: model.version().to_owned(), version, meaning, repetition };
+    world.store.store_calibration(known).await.unwrap();
     let worker = worker(&world, &model);
     worker.adopt().await.unwrap();
     (world, model, worker)
@@ -558,4 +562,38 @@ async fn round_ends_also_when_it_holds_many_known_texts() {
     let mut rounds = Vec::new();
     filler(&world, &model).fill(|documents| rounds.push(documents)).await.unwrap();
     assert_eq!((rounds, embedded(&model)), (vec![32, 8], 128));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_quality_of_a_model_is_measured_once() {
+    let (world, model) = (World::new().await, Arc::new(TestEmbedder::default()));
+    let worker = worker(&world, &model);
+    worker.adopt().await.unwrap();
+    let known = async || world.store.find_calibration(model.version().to_owned(), CALIBRATION_VERSION).await.unwrap();
+    model.fail();
+    filler(&world, &model).calibrate().await.unwrap_err();
+    assert_eq!(known().await, None);
+    model.recover();
+    // The model rejects some of the texts.
+    model.reject("wedding");
+    let stop = CancellationToken::new();
+    let working = tokio::spawn(Arc::clone(&worker).work(stop.clone()));
+    let measured = tokio::time::timeout(PATIENCE, async {
+        loop {
+            if let Some(calibration) = known().await {
+                break calibration;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    let measured = measured.await.unwrap();
+    stop.cancel();
+    working.await.unwrap();
+    assert!(
+        measured.repetition > 2.0 && measured.meaning < 1.5,
+        "the words of this model have no meaning: {measured:?}"
+    );
+    let texts = embedded(&model);
+    let again = filler(&world, &model).calibrate().await.unwrap();
+    assert_eq!((again.meaning, again.repetition, embedded(&model)), (measured.meaning, measured.repetition, texts));
 }

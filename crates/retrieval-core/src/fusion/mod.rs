@@ -11,19 +11,24 @@
 //! - The nearest documents, whatever their words, count by the agreement.
 //! - A document whose cosine stands out of all others counts by itself ([`Tail`]).
 //!
+//! Vectors that repeat the words agree with them as well as those of a good model. A [`Calibration`] of the model tells them apart: it lowers
+//! all three parts for such vectors, and raises the second for a model that knows the meaning of texts.
+//!
 //! Measured on six collections with vectors of all-MiniLM-L6-v2, with the same vectors behind noise or cut to 64 and 16 components,
 //! with several that repeat the words, and with random ones. ADR 0014 has the figures.
 
+mod calibration;
 mod outliers;
 
+pub use calibration::{CALIBRATION_VERSION, Calibration, Trust};
 pub use outliers::Tail;
 
 /// Name of the fusion in the version of the ranker; changes with every change of an order.
-pub const FUSION_VERSION: &str = "fusion_v7";
+pub const FUSION_VERSION: &str = "fusion_v8";
 
 /// Weight of a document that stands out of all others by its cosine, relative to the best lexical score. It is then before all
 /// documents that are found by words alone.
-pub const OUTLIER_WEIGHT: f64 = 1.5;
+const OUTLIER_WEIGHT: f64 = 1.5;
 
 /// Lexical results that are compared.
 const COMPARED: usize = 10;
@@ -31,15 +36,9 @@ const COMPARED: usize = 10;
 const CHANCE: f64 = 0.8;
 /// Agreement, from 0 by chance to 1 if all compared results are the nearest document, up to which nearness alone has no weight.
 const LEAST: f64 = 0.1;
-/// Agreement from which it has its full weight. No model reaches 1: the nearest document is one.
-const MOST: f64 = 0.9;
-/// Full weight of the nearest document, whatever its words.
-const WEIGHT: f64 = 0.3;
 /// Agreement up to which documents with the words are not ordered by meaning, and from which they are.
 const LEAST_WITH_WORDS: f64 = 0.05;
 const MOST_WITH_WORDS: f64 = 0.2;
-/// Full weight of the nearest document in proportion to its lexical score, beside the other.
-const WEIGHT_WITH_WORDS: f64 = 0.25;
 /// Number and agreement of comparisons that are added to the real ones, so that few results do not decide alone.
 const PRIOR: (f64, f64) = (3.0, 0.35);
 
@@ -50,6 +49,8 @@ pub struct Comparison {
     measured: f64,
     /// Number of compared results, as far as they are informative.
     count: f64,
+    /// True if the list has all documents that it could have.
+    is_all: bool,
 }
 
 impl Comparison {
@@ -74,7 +75,7 @@ impl Comparison {
         let chance = if is_all { 1.0 - (std::f64::consts::TAU * documents).ln() / (2.0 * documents) } else { CHANCE };
         let range = (documents.ln() - chance).max(f64::EPSILON);
         let informative = informative(count, documents);
-        Self { measured: informative * (sum - count * chance) / range, count: informative * count }
+        Self { measured: informative * (sum - count * chance) / range, count: informative * count, is_all }
     }
 }
 
@@ -91,25 +92,32 @@ pub struct Weights {
     alone: f64,
     /// In proportion to its lexical score.
     with_words: f64,
+    /// Of a document that stands out fully.
+    outlier: f64,
 }
 
 impl Weights {
     /// Computes the weights from the comparisons of all lists. The lists are of one model and one query, so what one of them tells
-    /// about the model holds for the others.
-    pub fn of(comparisons: &[Comparison]) -> Self {
+    /// about the model holds for the others. `calibration` is that of the model, if it is known.
+    pub fn of(comparisons: &[Comparison], calibration: Option<&Calibration>) -> Self {
         let sum = |part: fn(&Comparison) -> f64| comparisons.iter().map(part).sum::<f64>();
         let measured = sum(|comparison| comparison.measured) + PRIOR.0 * PRIOR.1;
         let agreement = measured / (sum(|comparison| comparison.count) + PRIOR.0);
         let part = |least: f64, most: f64| ((agreement - least) / (most - least)).clamp(0.0, 1.0);
+        let Trust { factor, alone, with_words, most } = calibration.map_or(Trust::UNKNOWN, Calibration::trust);
+        // Few documents are near by chance.
+        let factor = if comparisons.iter().all(|comparison| comparison.is_all) { 1.0 } else { factor };
         Self {
-            alone: WEIGHT * part(LEAST, MOST),
-            with_words: WEIGHT_WITH_WORDS * part(LEAST_WITH_WORDS, MOST_WITH_WORDS),
+            alone: factor * alone * part(LEAST, most),
+            with_words: factor * with_words * part(LEAST_WITH_WORDS, MOST_WITH_WORDS),
+            outlier: factor * OUTLIER_WEIGHT,
         }
     }
 
-    /// Returns the semantic score of a document, given its [`share`] and its lexical score relative to the best one.
-    pub fn score(&self, share: f64, lexical: f64) -> f64 {
-        share * (self.alone + self.with_words * lexical.clamp(0.0, 1.0))
+    /// Returns the semantic score of a document, given its [`share`], its lexical score relative to the best one, and how far it stands
+    /// out ([`Tail::excess`]).
+    pub fn score(&self, share: f64, lexical: f64, excess: f64) -> f64 {
+        share * (self.alone + self.with_words * lexical.clamp(0.0, 1.0)) + self.outlier * excess
     }
 }
 
@@ -126,7 +134,7 @@ mod tests {
 
     /// Weights of the places of ten results.
     fn weights(places: &[Option<usize>], listed: usize, documents: u64) -> Weights {
-        Weights::of(&[Comparison::of(places.iter().copied(), listed, documents)])
+        Weights::of(&[Comparison::of(places.iter().copied(), listed, documents)], None)
     }
 
     #[test]
@@ -138,17 +146,18 @@ mod tests {
             good.alone > 0.15 && (0.03..0.1).contains(&mediocre.alone) && random.alone == 0.0,
             "{good:?} {mediocre:?}"
         );
-        assert!(good.with_words == WEIGHT_WITH_WORDS && mediocre.with_words == WEIGHT_WITH_WORDS);
+        let full = Trust::UNKNOWN.with_words;
+        assert!(good.with_words == full && mediocre.with_words == full);
         assert!(random.with_words < 0.1, "{random:?}");
     }
 
     #[test]
     fn nearness_counts_more_with_words() {
-        let weights = Weights { alone: 0.2, with_words: 0.25 };
-        let scores = [0.0, 0.5, 1.0, 7.0].map(|lexical| weights.score(0.8, lexical));
+        let weights = Weights { alone: 0.2, with_words: 0.25, outlier: 1.5 };
+        let scores = [0.0, 0.5, 1.0, 7.0].map(|lexical| weights.score(0.8, lexical, 0.0));
         assert_eq!((scores[0], scores[3]), (0.8 * 0.2, scores[2]));
         assert!(scores[..3].is_sorted_by(|one, other| one < other), "{scores:?}");
-        assert_eq!(weights.score(0.0, 1.0), 0.0);
+        assert_eq!((weights.score(0.0, 1.0, 0.0), weights.score(0.0, 1.0, 0.5)), (0.0, 0.75));
     }
 
     #[test]
@@ -168,7 +177,7 @@ mod tests {
         // Ten of the places by chance, spread evenly over all documents.
         let spread = |documents: usize| (0..10).map(move |i| Some((i * documents + documents / 2) / 10));
         for documents in [20, 30, 60, 99] {
-            let weights = Weights::of(&[Comparison::of(spread(documents), documents, documents as u64)]);
+            let weights = Weights::of(&[Comparison::of(spread(documents), documents, documents as u64)], None);
             assert!(weights.alone < 0.03, "{documents}: {weights:?}");
         }
         let all: Vec<_> = (0..10).map(Some).collect();
@@ -186,8 +195,26 @@ mod tests {
     fn a_list_without_matches_has_the_weight_of_the_other() {
         let random = Comparison::of([None; 10].into_iter(), 50, 5_000);
         let unknown = Comparison::of(std::iter::empty(), 3, 3);
-        assert!(Weights::of(&[unknown]).alone > 0.05);
-        assert_eq!(Weights::of(&[random, unknown]), Weights::of(&[random]));
+        assert!(Weights::of(&[unknown], None).alone > 0.05);
+        assert_eq!(Weights::of(&[random, unknown], None), Weights::of(&[random], None));
+    }
+
+    #[test]
+    fn models_weigh_as_much_as_their_calibration_allows() {
+        let places: Vec<_> = (0..10).map(|place| (place % 3 == 0).then_some(place * 4)).collect();
+        let compared = |listed, documents| Comparison::of(places.iter().copied(), listed, documents);
+        let weights = |comparison, calibration| Weights::of(&[comparison], Some(&calibration));
+        let (trusted, repeating) =
+            (Calibration { meaning: 8.0, repetition: 4.0 }, Calibration { meaning: 0.2, repetition: 8.0 });
+        let unknown = Weights::of(&[compared(50, 1_400)], None);
+        let trusting = weights(compared(50, 1_400), trusted);
+        assert!(trusting.alone > 2.0 * unknown.alone && trusting.with_words > unknown.with_words, "{trusting:?}");
+        let wary = weights(compared(50, 1_400), repeating);
+        let scores = [unknown, wary].map(|weights| weights.score(0.8, 0.5, 0.3));
+        assert!((scores[1] - 0.25 * scores[0]).abs() < 1e-9, "{scores:?}");
+        assert_eq!(weights(compared(40, 40), repeating), Weights::of(&[compared(40, 40)], None), "all are listed");
+        let apart = weights(Comparison::of([None; 10].into_iter(), 50, 1_400), trusted);
+        assert_eq!(apart.alone, 0.0, "no trust is enough on documents that the model cannot tell apart");
     }
 
     #[test]
@@ -201,8 +228,8 @@ mod tests {
     fn scores_are_finite_for_any_numbers() {
         for (listed, documents) in [(0, 0), (1, 1), (50, 2), (usize::MAX, u64::MAX), (0, 3)] {
             for places in [vec![], vec![Some(0)], vec![Some(usize::MAX - 1), None]] {
-                let score = weights(&places, listed, documents).score(1.0, f64::MAX);
-                assert!((0.0..=WEIGHT + WEIGHT_WITH_WORDS).contains(&score), "{score} {listed} {documents}");
+                let score = weights(&places, listed, documents).score(1.0, f64::MAX, 1.0);
+                assert!((0.0..=1.0 + OUTLIER_WEIGHT).contains(&score), "{score} {listed} {documents}");
             }
         }
     }

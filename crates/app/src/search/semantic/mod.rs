@@ -1,5 +1,6 @@
 //! Semantic leg of a search: the documents that are nearest to the query in meaning.
 
+mod calibration;
 mod passages;
 mod query_vectors;
 
@@ -10,8 +11,9 @@ use engine::{Filters, FirstStageRequest, Hit, SearchEngine, SemanticHit, Semanti
 use model::DocId;
 use models::embedding::Embedder;
 use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
-use retrieval_core::fusion::Tail;
+use retrieval_core::fusion::{Calibration, Tail};
 
+use calibration::KnownCalibration;
 pub(super) use passages::by_both;
 use query_vectors::QueryVectors;
 
@@ -30,6 +32,7 @@ pub(crate) struct Semantic {
     /// Version of the model, as vectors are stored by.
     model: String,
     space: VectorSpace,
+    calibration: KnownCalibration,
 }
 
 /// The nearest documents of one collection.
@@ -42,12 +45,19 @@ pub(super) struct Nearest {
     is_filtered: bool,
     /// Number of the first documents that become candidates, whatever their words.
     candidates: usize,
+    /// Quality of the model, if it is known.
+    calibration: Option<Calibration>,
 }
 
 impl Semantic {
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
         let model = embedder.version().to_owned();
-        Self { space: VectorSpace::of(&model), vectors: QueryVectors::new(embedder), model }
+        Self {
+            space: VectorSpace::of(&model),
+            vectors: QueryVectors::new(embedder),
+            calibration: KnownCalibration::default(),
+            model,
+        }
     }
 }
 
@@ -79,7 +89,7 @@ impl Nearest {
             true => matching.max(listed as u64 + 1),
             false => documents,
         };
-        Some(SemanticList { listed, documents, floor, tail })
+        Some(SemanticList { listed, documents, floor, tail, calibration: self.calibration })
     }
 }
 
@@ -106,7 +116,10 @@ impl App {
         };
         let is_filtered = request.filters != Filters::default();
         match search.request.deadline.earlier(LOAD_RESERVE).within(self.ask_nearest(engine, &request)).await {
-            Some(Some(hits)) => Nearest { hits, limit: request.limit, is_filtered, candidates: lexical.limit },
+            Some(Some(hits)) => {
+                let calibration = semantic.calibration.of(&self.store, &semantic.model).await;
+                Nearest { hits, limit: request.limit, is_filtered, candidates: lexical.limit, calibration }
+            }
             Some(None) => {
                 search.lack_semantic();
                 Nearest::default()
@@ -170,7 +183,8 @@ mod tests {
     /// Returns the number of documents that could be in a list of this many, of at most 100, in a collection of 5,000.
     fn population(listed: u128, is_filtered: bool, matching: u64) -> Option<u64> {
         let hit = |number| SemanticHit { doc_id: DocId(Uuid::from_u128(number)), cosine: 0.5 };
-        let nearest = Nearest { hits: (0..listed).map(hit).collect(), limit: 100, is_filtered, candidates: 20 };
+        let hits = (0..listed).map(hit).collect();
+        let nearest = Nearest { hits, limit: 100, is_filtered, candidates: 20, calibration: None };
         nearest.list(5_000, matching).map(|list| list.documents)
     }
 
