@@ -1,9 +1,12 @@
 //! Calibration of the model: its quality is measured once, and stored.
 
 use docstore::{ModelCalibration, StoreError};
+use models::ModelError;
+use models::embedding::Embedder;
 use retrieval_core::embeddings::QuantizedVector;
 use retrieval_core::fusion::{CALIBRATION_VERSION, Calibration};
 
+use super::call_size::CallSize;
 use super::calls::{self, Called};
 use super::round::{EmbedError, Embedding};
 
@@ -16,16 +19,7 @@ impl Embedding {
         if let Some(known) = self.store.find_calibration(self.model(), CALIBRATION_VERSION).await? {
             return Ok(Calibration { meaning: known.meaning, repetition: known.repetition });
         }
-        let texts = Calibration::texts();
-        let Called { vectors, unavailable } = calls::embed(self.embedder.as_ref(), &texts, &self.call_size).await;
-        if let Some(error) = unavailable {
-            return Err(error.into());
-        }
-        let mut by_text = vec![None; texts.len()];
-        for (text, codes) in vectors {
-            by_text[text] = codes.and_then(QuantizedVector::from_codes);
-        }
-        let calibration = Calibration::of(&by_text);
+        let calibration = measure_with(self.embedder.as_ref(), &self.call_size).await?;
         self.store_calibration(calibration).await?;
         Ok(calibration)
     }
@@ -36,4 +30,25 @@ impl Embedding {
         let version = CALIBRATION_VERSION;
         self.store.store_calibration(ModelCalibration { model, version, meaning, repetition }).await
     }
+}
+
+/// Measures the quality of a model.
+///
+/// # Errors
+/// Failures of the model.
+pub async fn measure(embedder: &dyn Embedder) -> Result<Calibration, ModelError> {
+    measure_with(embedder, &CallSize::default()).await
+}
+
+async fn measure_with(embedder: &dyn Embedder, size: &CallSize) -> Result<Calibration, ModelError> {
+    let texts = Calibration::texts();
+    let Called { vectors, unavailable } = calls::embed(embedder, &texts, size).await;
+    if let Some(error) = unavailable {
+        return Err(error);
+    }
+    let mut by_text = vec![None; texts.len()];
+    for (text, codes) in vectors {
+        by_text[text] = codes.and_then(QuantizedVector::from_codes);
+    }
+    Ok(Calibration::of(&by_text))
 }

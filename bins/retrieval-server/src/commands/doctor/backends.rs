@@ -169,7 +169,7 @@ pub async fn reranker(settings: &Settings) -> Option<Finding> {
     })
 }
 
-/// Embeds a text. A model that fails is a warning, since searches work without it; one that cannot be loaded fails the start.
+/// Measures the embedding model. One that fails is a warning, since searches work without it; one that cannot be loaded fails the start.
 pub async fn embedder(settings: &Settings) -> Option<Finding> {
     let (check, hint) =
         ("embed", "compare `embed.dir`, or `embed.url`, `embed.model` and `embed.api_key`, with a model");
@@ -177,10 +177,24 @@ pub async fn embedder(settings: &Settings) -> Option<Finding> {
         Ok(model) => model?,
         Err(error) => return Some(Finding::fail(check, format!("{error:#}"), hint)),
     };
-    Some(match model.embed(TextKind::Document, &["The moon moves the tides.".to_owned()]).await {
-        Ok(vectors) => {
-            let components = vectors.first().map_or(0, Vec::len);
-            Finding::pass(check, format!("{} responds with vectors of {components} components", model.version()))
+    let measured = match model.embed(TextKind::Document, &["The moon moves the tides.".to_owned()]).await {
+        Ok(_) => ingest::embed::measure(model.as_ref()).await,
+        Err(error) => Err(error),
+    };
+    Some(match measured {
+        Ok(quality) => {
+            let detail = format!(
+                "{} responds with vectors of {} components, meaning {:.1}, repetition {:.1}",
+                model.version(),
+                model.dimensions().unwrap_or_default(),
+                quality.meaning,
+                quality.repetition,
+            );
+            if quality.knows_meaning() {
+                Finding::pass(check, detail)
+            } else {
+                Finding::warn(check, detail, "searches count this model little (docs/semantic.md): choose another one")
+            }
         }
         Err(error) => Finding::warn(check, error_causes::describe(&error), hint),
     })
