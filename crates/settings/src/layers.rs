@@ -9,7 +9,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::keys::{display_value, find, insert, retain_known};
 use crate::secret::{SECRETS, is_secret};
-use crate::{DEFAULTS, Settings, SettingsError, environment};
+use crate::{DEFAULTS, Settings, SettingsError, environment, public_url};
 
 /// One source of settings. `origin` completes a message: "unknown key `x` in {origin}".
 struct Layer {
@@ -74,7 +74,21 @@ fn layered(
     let keys = environment::parse(environment, &defaults.keys, errors);
     let layer = Layer { origin: "the environment".to_owned(), keys };
     add(layer, &|key| environment::nearest_variable(key, &defaults.keys, 1), errors);
-    figment
+    with_public_url(figment, defaults)
+}
+
+/// Gives the public URL the port of the listener, unless it was set: users copy commands with this URL.
+fn with_public_url(figment: Figment, defaults: &Layer) -> Figment {
+    let key = public_url::KEY;
+    let is_set = figment.find_metadata(key).is_none_or(|source| source.name != defaults.origin);
+    let bind = figment.find_value("server.bind").ok().and_then(|bind| bind.as_str()?.parse().ok());
+    let Some(url) = bind.filter(|_| !is_set).and_then(public_url::of_listener) else { return figment };
+    let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+    let mut keys = Dict::new();
+    match insert(&mut keys, &path, Value::from(url)) {
+        Ok(()) => figment.merge(&Layer { origin: "`server.bind`".to_owned(), keys }),
+        Err(_) => figment,
+    }
 }
 
 fn read_file(path: &Path) -> Result<Layer, SettingsError> {

@@ -1,11 +1,13 @@
 //! Base URL of the service, which texts, links and commands for its users contain.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use url::Url;
 
 use crate::values::{Check, http_url};
 use crate::{Settings, SettingsError};
 
-const KEY: &str = "server.public_url";
+pub(crate) const KEY: &str = "server.public_url";
 
 impl Settings {
     /// Writes the URL as browsers do: lower case, ASCII, without blanks around it. An invalid one stays as it is.
@@ -14,6 +16,16 @@ impl Settings {
             self.server.public_url = url;
         }
     }
+}
+
+/// Returns the URL of a listener for programs on the same machine. `None` if they cannot know it: the system chooses the port, or the
+/// address is that of one network.
+pub(crate) fn of_listener(bind: SocketAddr) -> Option<String> {
+    let ip = match bind.ip() {
+        ip if ip.is_unspecified() => IpAddr::from(Ipv4Addr::LOCALHOST),
+        ip => ip,
+    };
+    (ip.is_loopback() && bind.port() != 0).then(|| format!("http://{}", SocketAddr::new(ip, bind.port())))
 }
 
 /// Fails for a URL with a user, a query, a fragment or a final slash, and for characters that have a meaning in shell commands, HTML

@@ -86,3 +86,26 @@ fn effective_settings_keep_every_address_of_a_list_and_what_is_no_address() {
         (Path::new("/srv/a@b"), "mailto:ops@example.com")
     );
 }
+
+#[test]
+fn default_public_url_has_the_port_of_the_listener() {
+    for (bind, url) in [
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("0.0.0.0:9090", "http://127.0.0.1:9090"),
+        ("[::]:9090", "http://127.0.0.1:9090"),
+        ("[::1]:9090", "http://[::1]:9090"),
+        ("127.0.0.2:80", "http://127.0.0.2"),
+        ("127.0.0.1:0", "http://127.0.0.1:8080"),
+        ("192.0.2.7:9090", "http://127.0.0.1:8080"),
+    ] {
+        let file = format!("[server]\nbind = \"{bind}\"\n");
+        assert_eq!(load(&file, &[]).unwrap().server.public_url, url, "{bind}");
+        assert_eq!(load("", &[("RETRIEVAL__SERVER__BIND", bind)]).unwrap().server.public_url, url, "{bind}");
+        // Also if it is the default one.
+        for set in ["http://127.0.0.1:8080", "https://search.example"] {
+            let file =
+                format!("{file}public_url = \"{set}\"\n[storage]\npublic_endpoint = \"https://files.example\"\n");
+            assert_eq!(load(&file, &[]).unwrap().server.public_url, set, "{bind}");
+        }
+    }
+}

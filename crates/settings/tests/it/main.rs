@@ -89,7 +89,8 @@ fn environment_overrides_file_and_file_overrides_defaults() {
     let settings = load(file, &[("RETRIEVAL__SERVER__BIND", "0.0.0.0:2"), ("PATH", "/bin")]).unwrap();
     assert_eq!(settings.server.bind.to_string(), "0.0.0.0:2");
     assert_eq!(settings.server.workers, 3);
-    assert_eq!(settings.server.public_url, "http://127.0.0.1:8080");
+    assert_eq!(settings.operations.bind.to_string(), "127.0.0.1:8081");
+    assert_eq!(settings.server.public_url, "http://127.0.0.1:2", "it follows the listener unless it is set");
 }
 
 #[test]
