@@ -79,15 +79,11 @@ fn layered(
 
 /// Gives the public URL the port of the listener, unless it was set: users copy commands with this URL.
 fn with_public_url(figment: Figment, defaults: &Layer) -> Figment {
-    let key = public_url::KEY;
-    let is_set = figment.find_metadata(key).is_none_or(|source| source.name != defaults.origin);
+    let is_set = figment.find_metadata(public_url::KEY).is_none_or(|source| source.name != defaults.origin);
     let bind = figment.find_value("server.bind").ok().and_then(|bind| bind.as_str()?.parse().ok());
-    let Some(url) = bind.filter(|_| !is_set).and_then(public_url::of_listener) else { return figment };
-    let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-    let mut keys = Dict::new();
-    match insert(&mut keys, &path, Value::from(url)) {
-        Ok(()) => figment.merge(&Layer { origin: "`server.bind`".to_owned(), keys }),
-        Err(_) => figment,
+    match bind.filter(|_| !is_set).and_then(public_url::of_listener) {
+        Some(url) => figment.merge((public_url::KEY, url)),
+        None => figment,
     }
 }
 

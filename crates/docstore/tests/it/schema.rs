@@ -51,8 +51,8 @@ async fn columns_match_schema(db: Database) {
     assert_eq!(columns, declared);
 }
 
-/// Tables that do not cascade: the outbox, leases, generations, models and their calibrations contain no tenant data beyond ids, the audit log outlives its
-/// organization, and crawls belong to the shared web.
+/// Tables that do not cascade: the outbox, leases, generations, models and their calibrations contain no tenant data beyond ids, the audit
+/// log outlives its organization, and crawls belong to the shared web.
 const NOT_CASCADING: [&str; 12] = [
     "audit_entries",
     "contractions",

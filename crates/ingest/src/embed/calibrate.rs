@@ -1,6 +1,6 @@
 //! Calibration of the model: its quality is measured once, and stored.
 
-use docstore::{ModelCalibration, StoreError};
+use docstore::{Docstore, ModelCalibration, StoreError};
 use models::ModelError;
 use models::embedding::Embedder;
 use retrieval_core::embeddings::QuantizedVector;
@@ -16,8 +16,8 @@ impl Embedding {
     /// # Errors
     /// Failures of the model or the database.
     pub async fn calibrate(&self) -> Result<Calibration, EmbedError> {
-        if let Some(known) = self.store.find_calibration(self.model(), CALIBRATION_VERSION).await? {
-            return Ok(Calibration { meaning: known.meaning, repetition: known.repetition });
+        if let Some(known) = find_calibration(&self.store, &self.model()).await? {
+            return Ok(known);
         }
         let calibration = measure_with(self.embedder.as_ref(), &self.call_size).await?;
         self.store_calibration(calibration).await?;
@@ -30,6 +30,15 @@ impl Embedding {
         let version = CALIBRATION_VERSION;
         self.store.store_calibration(ModelCalibration { model, version, meaning, repetition }).await
     }
+}
+
+/// Returns the stored calibration of a model; `None` until it is measured.
+///
+/// # Errors
+/// Failures of the database.
+pub async fn find_calibration(store: &Docstore, model: &str) -> Result<Option<Calibration>, StoreError> {
+    let found = store.find_calibration(model.to_owned(), CALIBRATION_VERSION).await?;
+    Ok(found.map(|ModelCalibration { meaning, repetition, .. }| Calibration { meaning, repetition }))
 }
 
 /// Measures the quality of a model.

@@ -22,7 +22,7 @@ use model::{Clock, IndexName, OrganizationId};
 use models::embedding::Embedder;
 use tokio_util::sync::CancellationToken;
 
-pub use calibrate::measure;
+pub use calibrate::{find_calibration, measure};
 pub use fill::{Filled, Filler};
 pub use round::{EmbedError, register_metrics};
 use round::{Embedding, LEASE, Task};

@@ -177,6 +177,7 @@ pub async fn embedder(settings: &Settings) -> Option<Finding> {
         Ok(model) => model?,
         Err(error) => return Some(Finding::fail(check, format!("{error:#}"), hint)),
     };
+    // Measuring retries for a while; a model that does not answer at all is told at once.
     let measured = match model.embed(TextKind::Document, &["The moon moves the tides.".to_owned()]).await {
         Ok(_) => ingest::embed::measure(model.as_ref()).await,
         Err(error) => Err(error),

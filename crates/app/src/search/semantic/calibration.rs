@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use docstore::Docstore;
-use retrieval_core::fusion::{CALIBRATION_VERSION, Calibration};
+use retrieval_core::fusion::Calibration;
 
 /// Pause between lookups of a calibration that is not known yet.
 const LOOKUP_PAUSE: Duration = Duration::from_secs(1);
@@ -20,11 +20,8 @@ impl KnownCalibration {
     /// Returns the calibration of the model; `None` until it is measured. A failure of the docstore is logged.
     pub async fn of(&self, store: &Docstore, model: &str) -> Option<Calibration> {
         if self.known.get().is_none() && self.is_due() {
-            match store.find_calibration(model.to_owned(), CALIBRATION_VERSION).await {
-                Ok(Some(found)) => {
-                    let calibration = Calibration { meaning: found.meaning, repetition: found.repetition };
-                    return Some(*self.known.get_or_init(|| calibration));
-                }
+            match ingest::embed::find_calibration(store, model).await {
+                Ok(Some(found)) => return Some(*self.known.get_or_init(|| found)),
                 Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "the quality of the model cannot be read");
