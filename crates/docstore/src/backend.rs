@@ -5,6 +5,7 @@
 mod group_commit;
 mod id_list;
 pub mod postgres;
+mod same_thread;
 pub mod sqlite;
 
 use std::time::Duration;

@@ -39,31 +39,24 @@ impl Docstore {
     pub async fn copy_to(&self, path: &Path) -> Result<()> {
         let pools = self.sqlite()?;
         let path = sqlite::path_text(path)?.to_owned();
-        self.detached(async move {
-            let mut connection = pools.reader().await?;
-            diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut connection).await?;
-            Ok(())
-        })
-        .await
+        let copy = diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(path);
+        let copying = async move {
+            pools
+                .read(|connection| {
+                    Box::pin(async move {
+                        copy.execute(connection).await?;
+                        Ok(())
+                    })
+                })
+                .await
+        };
+        self.detached(copying).await
     }
 
     /// Returns the damage that SQLite finds in the file: none in a sound one, and on PostgreSQL.
     pub async fn find_damage(&self) -> Result<Vec<String>> {
         let Ok(pools) = self.sqlite() else { return Ok(Vec::new()) };
-        self.detached(async move {
-            let mut connection = pools.reader().await?;
-            let mut damage = Vec::new();
-            for check in [
-                "SELECT integrity_check AS text FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
-                "SELECT DISTINCT 'row of `' || \"table\" || '` without its `' || parent || '`' AS text \
-                 FROM pragma_foreign_key_check",
-            ] {
-                let found: Vec<Finding> = diesel::sql_query(check).load(&mut connection).await?;
-                damage.extend(found.into_iter().filter_map(|finding| finding.text));
-            }
-            Ok(damage)
-        })
-        .await
+        self.detached(async move { pools.read(|connection| Box::pin(check_file(connection))).await }).await
     }
 
     /// Verifies that this version can use the database: migrations that it does not know only add to it.
@@ -82,4 +75,17 @@ impl Docstore {
             Backend::Postgres(_) => Err(StoreError::NotSqlite),
         }
     }
+}
+
+async fn check_file(connection: &mut sqlite::Conn) -> Result<Vec<String>> {
+    let mut damage = Vec::new();
+    for check in [
+        "SELECT integrity_check AS text FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+        "SELECT DISTINCT 'row of `' || \"table\" || '` without its `' || parent || '`' AS text \
+         FROM pragma_foreign_key_check",
+    ] {
+        let found: Vec<Finding> = diesel::sql_query(check).load(connection).await?;
+        damage.extend(found.into_iter().filter_map(|finding| finding.text));
+    }
+    Ok(damage)
 }

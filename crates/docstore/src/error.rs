@@ -2,6 +2,7 @@ use std::error::Error;
 
 use diesel::result::DeserializeFieldError;
 use model::UnknownName;
+use tokio::task::JoinError;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -48,6 +49,11 @@ pub enum StoreError {
     /// The background task of an operation panicked or was cancelled.
     #[error("database task ended early")]
     Interrupted(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// Returns the outcome of a task.
+pub(crate) fn joined<T>(ended: std::result::Result<Result<T>, JoinError>) -> Result<T> {
+    ended.unwrap_or_else(|error| Err(StoreError::Interrupted(Box::new(error))))
 }
 
 /// Messages of the codes 40P01 and 55P03 of PostgreSQL, for which diesel has no error kind; it does not expose the codes.

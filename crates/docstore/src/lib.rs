@@ -38,6 +38,7 @@ pub use documents::{
     ReadCapture, SaveOutcome, StoredCapture, TermVectorState,
 };
 pub use embedding::{CaptureVectors, EmbeddingProgress, NewVectors};
+use error::joined;
 pub use error::{Result, StoreError};
 pub use file_result::{FileContent, FileResult};
 pub use histogram::DurationHistogram;
@@ -61,7 +62,6 @@ pub use backend::PoolUsage;
 use backend::{Backend, postgres, sqlite};
 use shared_clock::SharedClock;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::task::JoinError;
 use trace_context::{ActiveSpan, SpanKind};
 
 /// Handle to the database. Cheap to clone.
@@ -132,18 +132,11 @@ impl Docstore {
     }
 
     /// Runs an operation, as a span of the current trace.
-    fn operation<T: Send + 'static>(
-        &self,
-        name: &'static str,
-        system: &'static str,
-        work: Operation<T>,
-    ) -> Operation<T> {
-        let runtime = self.runtime.clone();
+    fn operation<T: Send + 'static>(name: &'static str, system: &'static str, work: Operation<T>) -> Operation<T> {
         Box::pin(async move {
             let mut span = ActiveSpan::begin(name, SpanKind::Client);
             span.set("db.system.name", system);
-            // The database does not read the trace of its task, so the work need not be within the span.
-            let outcome = joined(runtime.spawn(work).await);
+            let outcome = work.await;
             if outcome.is_err() {
                 span.fail();
             }
@@ -155,9 +148,4 @@ impl Docstore {
     async fn detached<T: Send + 'static>(&self, work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         joined(self.runtime.spawn(work).await)
     }
-}
-
-/// Returns the outcome of a task.
-fn joined<T>(ended: std::result::Result<Result<T>, JoinError>) -> Result<T> {
-    ended.unwrap_or_else(|error| Err(StoreError::Interrupted(Box::new(error))))
 }

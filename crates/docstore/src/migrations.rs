@@ -40,7 +40,7 @@ pub async fn run(backend: Backend) -> Result<usize> {
                 refuse_newer_sqlite(connection)?;
                 run_pending(connection, SQLITE)
             };
-            with_locked_sqlite(&pools, run).await
+            pools.exclusive(run).await
         }
     }
 }
@@ -56,7 +56,7 @@ pub async fn check(backend: Backend) -> Result<()> {
                 refuse_newer_sqlite(connection)?;
                 count_pending(connection, SQLITE)
             };
-            with_locked_sqlite(&pools, check).await?
+            pools.exclusive(check).await?
         }
     };
     if pending == 0 { Ok(()) } else { Err(StoreError::NotMigrated { pending }) }
@@ -64,14 +64,14 @@ pub async fn check(backend: Backend) -> Result<()> {
 
 /// Verifies that this version can use the database: it knows every applied migration, or those that it does not know only add.
 pub async fn check_supported(pools: &sqlite::Pools) -> Result<()> {
-    let mut connection = pools.reader().await?;
-    connection.spawn_blocking(|connection| Ok(refuse_newer_sqlite(connection))).await?
+    let check = |connection: &mut SqliteConnection| Ok(refuse_newer_sqlite(connection));
+    pools.read(move |connection| Box::pin(async move { connection.spawn_blocking(check).await? })).await
 }
 
 pub async fn revert_all(backend: Backend) -> Result<()> {
     match backend {
         Backend::Postgres(pools) => revert(&mut AsyncMigrationHarness::new(lock_postgres(&pools).await?), POSTGRES),
-        Backend::Sqlite(pools) => with_locked_sqlite(&pools, |connection| revert(connection, SQLITE)).await,
+        Backend::Sqlite(pools) => pools.exclusive(|connection| revert(connection, SQLITE)).await,
     }
 }
 
@@ -112,15 +112,6 @@ async fn run_on_postgres(connection: postgres::Conn) -> Result<usize> {
 /// Returns true if a statement waited too long for a table. Diesel exposes no code of this error, only its message.
 fn is_lock_timeout(error: &StoreError) -> bool {
     matches!(error, StoreError::Migration(message) if message.contains("lock timeout"))
-}
-
-/// Runs the body in one transaction that holds the write lock from its start.
-async fn with_locked_sqlite<T: Send + 'static>(
-    pools: &sqlite::Pools,
-    body: impl FnOnce(&mut SqliteConnection) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let mut connection = pools.writer().await?;
-    connection.spawn_blocking(move |connection| Ok(connection.immediate_transaction(body))).await?
 }
 
 fn run_pending<DB: DieselBackend>(harness: &mut impl MigrationHarness<DB>, source: EmbeddedMigrations) -> Result<usize>

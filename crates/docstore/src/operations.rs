@@ -32,7 +32,7 @@ use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::*;
 use crate::visible::VisibleDocument;
 
-/// Work that starts when it is first awaited, and then runs to its end even if it is dropped.
+/// Work that starts when it is first awaited. A write then runs to its end even if it is dropped.
 ///
 /// Boxed, so that it is compiled with its query in this crate. The future of an `async fn` is compiled by each crate that awaits it.
 pub type Operation<T> = BoxFuture<'static, Result<T>>;
@@ -48,25 +48,20 @@ macro_rules! operations {
                         Backend::Postgres(pools) => {
                             let pools = pools.clone();
                             let work = operations!(@$kind postgres pools $module $name $($argument)*);
-                            self.operation(name, "postgresql", Box::pin(work))
+                            let running = self.clone();
+                            Self::operation(name, "postgresql", Box::pin(async move { running.detached(work).await }))
                         }
                         Backend::Sqlite(pools) => {
                             let pools = pools.clone();
                             let work = operations!(@$kind sqlite pools $module $name $($argument)*);
-                            self.operation(name, "sqlite", Box::pin(work))
+                            Self::operation(name, "sqlite", Box::pin(work))
                         }
                     }
                 }
             )*
         }
     };
-    (@read $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
-        async move {
-            let mut connection = $pools.reader().await?;
-            $backend::queries::$module::$name(&mut connection, $($argument.into()),*).await
-        }
-    };
-    (@transaction $method:ident $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
+    (@run $method:ident $backend:ident $pools:ident $module:ident $name:ident $($argument:ident)*) => {
         async move {
             $pools
                 .$method(move |connection| {
@@ -75,11 +70,12 @@ macro_rules! operations {
                 .await
         }
     };
-    (@snapshot $($rest:tt)*) => { operations!(@transaction snapshot $($rest)*) };
-    (@write $($rest:tt)*) => { operations!(@transaction write $($rest)*) };
-    (@bulk $($rest:tt)*) => { operations!(@transaction write_bulk $($rest)*) };
-    (@relaxed $($rest:tt)*) => { operations!(@transaction write_relaxed $($rest)*) };
-    (@stepwise $($rest:tt)*) => { operations!(@transaction write_stepwise $($rest)*) };
+    (@read $($rest:tt)*) => { operations!(@run read $($rest)*) };
+    (@snapshot $($rest:tt)*) => { operations!(@run snapshot $($rest)*) };
+    (@write $($rest:tt)*) => { operations!(@run write $($rest)*) };
+    (@bulk $($rest:tt)*) => { operations!(@run write_bulk $($rest)*) };
+    (@relaxed $($rest:tt)*) => { operations!(@run write_relaxed $($rest)*) };
+    (@stepwise $($rest:tt)*) => { operations!(@run write_stepwise $($rest)*) };
 }
 
 operations! {

@@ -10,21 +10,23 @@
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use diesel::SqliteConnection;
+use diesel::connection::AnsiTransactionManager;
+use diesel::{QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::Pool;
-use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
-use diesel_async::{AsyncConnection, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use crate::backend::same_thread::{self, Conn};
 use crate::error::{Result, StoreError};
 
-type Conn = SyncConnectionWrapper<SqliteConnection>;
+type Transactions = <Conn as AsyncConnection>::TransactionManager;
 
 /// Maximum number of writes in one transaction.
 const MAX_WRITES: usize = 64;
@@ -54,7 +56,7 @@ pub struct GroupCommit {
 
 impl GroupCommit {
     /// Runs the body in a transaction that holds the write lock from its start. Returns after the commit.
-    pub async fn write<T, F>(&self, writer: &Pool<Conn>, kind: Kind, body: F) -> Result<T>
+    pub async fn write<T, F>(self: &Arc<Self>, runtime: &Handle, writer: &Pool<Conn>, kind: Kind, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
@@ -62,7 +64,7 @@ impl GroupCommit {
         let (reply, mut outcome) = oneshot::channel();
         self.queue().push_back(Box::new(Pending { body: Some(body), result: None, reply, kind }));
         loop {
-            let mut connection = tokio::select! {
+            let connection = tokio::select! {
                 biased;
                 outcome = &mut outcome => return outcome.unwrap_or_else(|_| Err(unavailable("the write was dropped"))),
                 connection = writer.get() => connection.map_err(unavailable)?,
@@ -70,7 +72,16 @@ impl GroupCommit {
             // The caller before may have run this write too.
             match outcome.try_recv() {
                 Ok(outcome) => return outcome,
-                Err(TryRecvError::Empty) => self.commit_group(&mut connection).await,
+                Err(TryRecvError::Empty) => {
+                    let group_commit = Arc::clone(self);
+                    same_thread::run_with(runtime, connection, |connection| {
+                        Box::pin(async move {
+                            group_commit.commit_group(connection).await;
+                            Ok(())
+                        })
+                    })
+                    .await?;
+                }
                 Err(TryRecvError::Closed) => return Err(unavailable("the write was dropped")),
             }
         }
@@ -117,7 +128,14 @@ impl GroupCommit {
             connection.batch_execute(level).await?;
             self.is_relaxed.store(is_relaxed, Ordering::Relaxed);
         }
-        connection.immediate_transaction(async move |connection| self.run(connection, kind, group).await).await
+        connection.spawn_blocking(begin_immediate).await?;
+        match self.run(connection, kind, group).await {
+            Ok(()) => Ok(Transactions::commit_transaction(connection).await?),
+            Err(abort) => {
+                Transactions::rollback_transaction(connection).await?;
+                Err(abort)
+            }
+        }
     }
 
     /// Runs the first write, and further ones in savepoints. Without others before it, a failed write needs none.
@@ -142,6 +160,11 @@ impl GroupCommit {
         }
         Ok(())
     }
+}
+
+/// Begins a transaction that holds the write lock from its start.
+fn begin_immediate(connection: &mut SqliteConnection) -> QueryResult<()> {
+    AnsiTransactionManager::begin_transaction_sql(connection, "BEGIN IMMEDIATE")
 }
 
 /// Reason to roll back a whole transaction.

@@ -291,6 +291,15 @@ impl Pools {
         self.reader().await
     }
 
+    /// Runs the body on a connection. It may see writes of others between its statements.
+    pub async fn read<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        body(&mut *self.reader().await?).await
+    }
+
     /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where

@@ -4,18 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diesel::{ConnectionError, QueryResult, SqliteConnection};
+use diesel::{ConnectionError, ConnectionResult, QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
+use futures_util::future::BoxFuture;
 use model::DocId;
+use tokio::runtime::Handle;
 
 use crate::backend::group_commit::{GroupCommit, Kind};
-use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
-use crate::error::{Result, SQLITE_BUSY, StoreError};
-
-pub type Conn = SyncConnectionWrapper<SqliteConnection>;
+pub use crate::backend::same_thread::Conn;
+use crate::backend::{CONNECTION_TIMEOUT, PoolUsage, same_thread};
+use crate::error::{Result, SQLITE_BUSY, StoreError, joined};
 
 /// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
 macro_rules! lock_available_rows {
@@ -215,21 +215,29 @@ pub struct Pools {
     /// Single connection: SQLite has one writer at a time, and waiting in the pool is fair and cheap.
     writer: Pool<Conn>,
     group_commit: Arc<GroupCommit>,
+    /// Runtime whose blocking threads run the operations.
+    runtime: Handle,
 }
 
 impl Pools {
+    /// Opens a file on the current runtime.
     pub fn open(path: &Path, readers: usize) -> Result<Self> {
-        let url = path_text(path)?;
-        Ok(Self { readers: pool(url, readers, PRAGMAS)?, writer: pool(url, 1, PRAGMAS)?, group_commit: Arc::default() })
+        Self::of(path_text(path)?, readers, PRAGMAS)
     }
 
     /// Opens a file that no process writes. Writes fail.
     pub fn open_copy(path: &Path) -> Result<Self> {
         let url = format!("file:{}?mode=ro&immutable=1", escape_uri(path_text(path)?));
+        Self::of(&url, 1, READ_ONLY_PRAGMAS)
+    }
+
+    fn of(url: &str, readers: usize, pragmas: &'static str) -> Result<Self> {
+        let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
         Ok(Self {
-            readers: pool(&url, 1, READ_ONLY_PRAGMAS)?,
-            writer: pool(&url, 1, READ_ONLY_PRAGMAS)?,
+            readers: pool(url, readers, pragmas, &runtime)?,
+            writer: pool(url, 1, pragmas, &runtime)?,
             group_commit: Arc::default(),
+            runtime,
         })
     }
 
@@ -237,22 +245,35 @@ impl Pools {
         PoolUsage::of(self.readers.status()) + PoolUsage::of(self.writer.status())
     }
 
-    pub async fn reader(&self) -> Result<Object<Conn>> {
-        self.readers.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
-    }
-
-    pub async fn writer(&self) -> Result<Object<Conn>> {
-        self.writer.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
+    /// Runs the body on a connection. It may see writes of others between its statements.
+    pub async fn read<T, F>(&self, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        same_thread::run_with(&self.runtime, free(&self.readers).await?, body).await
     }
 
     /// Runs the body on one consistent snapshot of the database.
     pub async fn snapshot<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        let mut connection = self.reader().await?;
-        connection.transaction(async move |connection| body(connection).await).await
+        self.read(|connection| Box::pin(connection.transaction(async move |connection| body(connection).await))).await
+    }
+
+    /// Runs the body in one transaction that holds the write lock from its start.
+    pub async fn exclusive<T: Send + 'static>(
+        &self,
+        body: impl FnOnce(&mut SqliteConnection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let connection = free(&self.writer).await?;
+        let run = |connection: &mut SqliteConnection| Ok(connection.immediate_transaction(body));
+        same_thread::run_with(&self.runtime, connection, |connection| {
+            Box::pin(async { connection.spawn_blocking(run).await? })
+        })
+        .await
     }
 
     /// Runs the body in a transaction that holds the write lock from its start, and returns after its commit. A deferred
@@ -260,25 +281,36 @@ impl Pools {
     pub async fn write<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        self.group_commit.write(&self.writer, Kind::Durable, body).await
+        self.commit(Kind::Durable, body).await
     }
 
     /// Runs the body like [`write`](Self::write), without waiting for the disk: a power failure may lose it.
     pub async fn write_relaxed<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        self.group_commit.write(&self.writer, Kind::Relaxed, body).await
+        self.commit(Kind::Relaxed, body).await
+    }
+
+    /// Runs the write to its end, even if the future is dropped.
+    async fn commit<T, F>(&self, kind: Kind, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        let pools = self.clone();
+        let writing = async move { pools.group_commit.write(&pools.runtime, &pools.writer, kind, body).await };
+        joined(self.runtime.spawn(writing).await)
     }
 
     /// Runs the body like [`write_relaxed`](Self::write_relaxed).
     pub async fn write_stepwise<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
         self.write_relaxed(body).await
     }
@@ -287,9 +319,9 @@ impl Pools {
     pub async fn write_bulk<T, F>(&self, body: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Conn) -> futures_util::future::BoxFuture<'c, Result<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        self.group_commit.write(&self.writer, Kind::Bulk, body).await
+        self.commit(Kind::Bulk, body).await
     }
 }
 
@@ -313,14 +345,19 @@ fn is_locked(error: &diesel::result::Error) -> bool {
     matches!(error, diesel::result::Error::DatabaseError(_, info) if info.message() == SQLITE_BUSY)
 }
 
-fn pool(url: &str, connections: usize, pragmas: &'static str) -> Result<Pool<Conn>> {
+/// Waits for a free connection.
+async fn free(pool: &Pool<Conn>) -> Result<Object<Conn>> {
+    pool.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
+}
+
+fn pool(url: &str, connections: usize, pragmas: &'static str, runtime: &Handle) -> Result<Pool<Conn>> {
     let mut config = ManagerConfig::<Conn>::default();
+    let runtime = runtime.clone();
     config.custom_setup = Box::new(move |url| {
-        let url = url.to_owned();
+        let (url, runtime) = (url.to_owned(), runtime.clone());
         Box::pin(async move {
-            let mut connection = Conn::establish(&url).await?;
-            apply_pragmas(&mut connection, pragmas).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
-            Ok(connection)
+            let connected = same_thread::run(&runtime, connect(url, pragmas)).await;
+            connected.unwrap_or_else(|error| Err(ConnectionError::BadConnection(error.to_string())))
         })
     });
     // A connection to a file does not break, so a test query before every operation would be wasted.
@@ -333,6 +370,12 @@ fn pool(url: &str, connections: usize, pragmas: &'static str) -> Result<Pool<Con
         .runtime(deadpool::Runtime::Tokio1)
         .build()
         .map_err(|error| StoreError::Unavailable(error.to_string()))
+}
+
+async fn connect(url: String, pragmas: &str) -> ConnectionResult<Conn> {
+    let mut connection = Conn::establish(&url).await?;
+    apply_pragmas(&mut connection, pragmas).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(connection)
 }
 
 #[cfg(test)]
@@ -386,7 +429,7 @@ mod tests {
     async fn relaxed_write_waits_for_no_durable_one_behind_it() {
         let folder = tempfile::tempdir().unwrap();
         let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
-        let held = pools.writer().await.unwrap();
+        let held = free(&pools.writer).await.unwrap();
         let mut writes = Vec::new();
         for n in 0..4 {
             let writers = pools.clone();
@@ -413,7 +456,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("test.db");
         let pools = Pools::open(&file, 1).unwrap();
-        let mut held = pools.writer().await.unwrap();
+        let mut held = free(&pools.writer).await.unwrap();
         held.batch_execute("CREATE TABLE t (number BIGINT PRIMARY KEY)").await.unwrap();
         let before = commits(&file);
         let mut writes = Vec::new();
@@ -450,7 +493,7 @@ mod tests {
             }
         }
         assert!(commits(&file) - before <= 5, "{} commits for 20 writes", commits(&file) - before);
-        let mut reader = pools.reader().await.unwrap();
+        let mut reader = free(&pools.readers).await.unwrap();
         assert_eq!(number(&mut reader, "SELECT count(*) AS number FROM t").await, 17);
         assert_eq!(number(&mut reader, "SELECT count(*) AS number FROM t WHERE number BETWEEN 7 AND 9").await, 0);
     }
