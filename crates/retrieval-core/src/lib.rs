@@ -23,5 +23,6 @@ pub mod shape;
 pub mod site;
 pub mod snippet;
 pub mod statistics;
+mod stem_hash;
 pub mod url;
 mod varint;

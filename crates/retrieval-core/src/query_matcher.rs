@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::{self, AnalyzedQuery, Language, QueryTerm, Token};
+use crate::stem_hash::hash;
 
 /// Terms of a query with an index by stem.
 pub struct QueryMatcher {
@@ -12,6 +13,41 @@ pub struct QueryMatcher {
     pub phrase: Vec<String>,
     /// Ordered map, so that everything derived from it is deterministic.
     by_stem: BTreeMap<String, u16>,
+    hashes: StemHashes,
+}
+
+/// Terms by the hash of a stem. Like the ranker, it takes stems with one 64-bit hash for one stem.
+struct StemHashes {
+    /// Sorted.
+    terms: Vec<(u64, u16)>,
+    /// A bit of each hash: most words of a text are no term, and one bit tells it.
+    bits: [u64; 16],
+}
+
+impl StemHashes {
+    fn of(by_stem: &BTreeMap<String, u16>) -> Self {
+        let mut terms: Vec<(u64, u16)> = by_stem.iter().map(|(stem, term)| (hash(stem), *term)).collect();
+        terms.sort_unstable();
+        let mut bits = [0; 16];
+        for (hash, _) in &terms {
+            let (word, bit) = Self::place(*hash);
+            bits[word] |= bit;
+        }
+        Self { terms, bits }
+    }
+
+    fn term(&self, hash: u64) -> Option<u16> {
+        let (word, bit) = Self::place(hash);
+        if self.bits[word] & bit == 0 {
+            return None;
+        }
+        let at = self.terms.binary_search_by_key(&hash, |(known, _)| *known).ok()?;
+        Some(self.terms[at].1)
+    }
+
+    fn place(hash: u64) -> (usize, u64) {
+        ((hash >> 6) as usize % 16, 1 << (hash % 64))
+    }
 }
 
 impl QueryMatcher {
@@ -26,13 +62,18 @@ impl QueryMatcher {
                 by_stem.entry(variant.clone()).or_insert(index);
             }
         }
-        Self { terms, phrase, by_stem }
+        Self { terms, phrase, hashes: StemHashes::of(&by_stem), by_stem }
     }
 
     /// Returns the index of the term that the token is an occurrence of.
     pub fn term_of(&self, token: &Token<'_>) -> Option<u16> {
-        let found = self.by_stem.get(token.stem);
-        found.or_else(|| token.loose_stem.and_then(|stem| self.by_stem.get(stem))).copied()
+        let term = |stem| self.term_of_hash(hash(stem));
+        term(token.stem).or_else(|| token.loose_stem.and_then(term))
+    }
+
+    /// Returns the index of the term with a stem of this [`hash`].
+    pub fn term_of_hash(&self, hash: u64) -> Option<u16> {
+        self.hashes.term(hash)
     }
 
     /// Iterates over the stems of all terms in order, each with the index of its term.

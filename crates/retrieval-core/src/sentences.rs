@@ -69,8 +69,7 @@ pub fn units(text: &str) -> Vec<Range<usize>> {
 pub(crate) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     let mut from = 0;
     std::iter::from_fn(move || {
-        while let Some(found) = text[from..].find(is_terminator) {
-            let at = from + found;
+        while let Some(at) = next_terminator(text, from) {
             let mut end = at;
             let mut last = '.';
             for (offset, character) in text[at..].char_indices() {
@@ -100,6 +99,19 @@ pub(crate) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
         }
         None
     })
+}
+
+/// Returns the place of the next terminator from a character boundary on.
+fn next_terminator(text: &str, mut from: usize) -> Option<usize> {
+    loop {
+        // Most characters are ASCII, which are compared without being decoded.
+        from += text.as_bytes()[from..].iter().position(|byte| matches!(byte, b'.' | b'!' | b'?' | 0x80..))?;
+        let character = text[from..].chars().next()?;
+        if is_terminator(character) {
+            return Some(from);
+        }
+        from += character.len_utf8();
+    }
 }
 
 fn is_terminator(character: char) -> bool {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use model::{CaptureId, Collection, DocId, PassageId, Timestamp};
-use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
+use retrieval_core::snippet::{KnownPassage, SNIPPET_CHARS, Snippets};
 use retrieval_core::url::parse_workspace_url;
 
 use super::quote::QuoteSource;
@@ -64,13 +64,12 @@ pub struct HitPassage {
 /// Builds the hit of the rank, with as much text as `request.detail` asks for.
 pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &mut Snippets<'_>) -> SearchHit {
     let best = best_passages(request, &source);
-    let QuoteSource { candidate, document, capture, excerpt, .. } = source;
     let snippet = if request.detail >= Detail::Snippets {
-        let text = best.first().map_or(excerpt.content(), |position| excerpt.text(*position));
-        snippets.snippet(text, document.language.as_deref(), SNIPPET_CHARS)
+        snippet(&source, best.first().copied(), snippets)
     } else {
         String::new()
     };
+    let QuoteSource { candidate, document, capture, excerpt, .. } = source;
     let passages = if request.detail >= Detail::Passages {
         best.iter().take(request.passages_per_hit).filter_map(|position| quote(&excerpt, *position)).collect()
     } else {
@@ -100,6 +99,20 @@ pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &m
         snippet,
         passages,
     }
+}
+
+/// Returns the snippet of the best passage, or of the whole text without any.
+fn snippet(source: &QuoteSource, best: Option<usize>, snippets: &mut Snippets<'_>) -> String {
+    let QuoteSource { candidate, document, capture, excerpt, .. } = source;
+    let language = document.language.as_deref();
+    let Some(position) = best else { return snippets.snippet(excerpt.content(), language, SNIPPET_CHARS) };
+    let is_ranked = capture.parts.is_none() && candidate.document.state.capture_id == capture.capture_id;
+    if !is_ranked {
+        return snippets.snippet(excerpt.text(position), language, SNIPPET_CHARS);
+    }
+    let terms = &candidate.document.terms;
+    let passage = KnownPassage { terms, content: excerpt.content(), position, bytes: excerpt.range(position) };
+    snippets.snippet_of(&passage, language, SNIPPET_CHARS)
 }
 
 /// Returns the positions of the passages to quote, best first.

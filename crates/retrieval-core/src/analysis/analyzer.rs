@@ -6,7 +6,7 @@ use super::MAX_TERM_BYTES;
 use super::fold::{fold_into, lower_into, truncate};
 use super::language::Language;
 use super::segment::{Segment, Segments, Shape};
-use super::stemming::{CachedStemmer, DOCUMENT_SLOTS};
+use super::stemming::{CachedStems, DOCUMENT_SLOTS, NoStems, Stems};
 
 /// Kind of a token.
 ///
@@ -52,15 +52,8 @@ pub struct Token<'a> {
 
 /// Analyzer for documents of one language. Reuse it: it caches stems (about 400 kB).
 pub struct Analyzer {
-    stemmer: CachedStemmer,
-    loose: CachedStemmerOnDemand,
+    stems: CachedStems,
     scratch: Scratch,
-}
-
-struct CachedStemmerOnDemand {
-    algorithm: Algorithm,
-    slots: usize,
-    stemmer: Option<CachedStemmer>,
 }
 
 #[derive(Default)]
@@ -91,15 +84,29 @@ impl Analyzer {
     }
 
     pub(super) fn with_algorithm(algorithm: Algorithm, slots: usize) -> Self {
-        Self {
-            stemmer: CachedStemmer::new(algorithm, slots),
-            loose: CachedStemmerOnDemand { algorithm, slots, stemmer: None },
-            scratch: Scratch::default(),
-        }
+        Self { stems: CachedStems::new(algorithm, slots), scratch: Scratch::default() }
     }
 
     /// Passes the tokens of the text to `sink`, ordered by their end. Accepts any text.
-    pub fn tokens(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
+    pub fn tokens(&mut self, text: &str, sink: impl FnMut(Token<'_>)) {
+        Walk { stems: &mut self.stems, scratch: &mut self.scratch }.tokens(text, sink);
+    }
+}
+
+/// Passes byte range and position of each token of [`Analyzer::tokens`] to `sink`, in the same order, under any language.
+pub(crate) fn places(text: &str, mut sink: impl FnMut(Range<usize>, u32)) {
+    let mut scratch = Scratch::default();
+    Walk { stems: &mut NoStems, scratch: &mut scratch }.tokens(text, |token| sink(token.bytes, token.position));
+}
+
+/// Walk over the tokens of a text.
+struct Walk<'a, S> {
+    stems: &'a mut S,
+    scratch: &'a mut Scratch,
+}
+
+impl<S: Stems> Walk<'_, S> {
+    fn tokens(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
         let mut next_position = 0;
         let mut compound = Compound::default();
         // Range of the previous character if a bigram may join it to this one.
@@ -154,15 +161,14 @@ impl Analyzer {
     }
 
     fn word(&mut self, segment: &Segment, position: u32, sink: &mut impl FnMut(Token<'_>)) {
-        let Scratch { lower, word, .. } = &self.scratch;
+        let Scratch { lower, word, .. } = &*self.scratch;
         let bytes = segment.bytes.clone();
         if segment.shape != Shape::Unicode {
-            let stem = self.stemmer.stem(word);
+            let stem = self.stems.stem(word);
             sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: None });
             return;
         }
-        let stem = self.stemmer.stem(lower);
-        let loose = if lower == word { None } else { Some(self.loose.get().stem(word)).filter(|loose| *loose != stem) };
+        let (stem, loose) = self.stems.both(lower, word);
         sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: loose });
     }
 
@@ -174,7 +180,7 @@ impl Analyzer {
             word.push_str(&source[range.clone()]);
             word.make_ascii_lowercase();
             let bytes = segment.bytes.start + range.start..segment.bytes.start + range.end;
-            let stem = self.stemmer.stem(word);
+            let stem = self.stems.stem(word);
             sink(Token { kind: TokenKind::Part, bytes, position, word, stem, loose_stem: None });
         });
     }
@@ -237,15 +243,9 @@ impl Analyzer {
         let Compound { start, end, position, words } = std::mem::take(compound);
         let word = &self.scratch.compound;
         if (2..=MAX_COMPOUND_WORDS).contains(&words) && word.len() <= MAX_TERM_BYTES {
-            let stem = self.stemmer.stem(word);
+            let stem = self.stems.stem(word);
             sink(Token { kind: TokenKind::Compound, bytes: start..end, position, word, stem, loose_stem: None });
         }
-    }
-}
-
-impl CachedStemmerOnDemand {
-    fn get(&mut self) -> &mut CachedStemmer {
-        self.stemmer.get_or_insert_with(|| CachedStemmer::new(self.algorithm, self.slots))
     }
 }
 

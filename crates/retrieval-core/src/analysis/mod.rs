@@ -24,6 +24,7 @@ mod stop_words;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use analyzer::places;
 pub use analyzer::{Analyzer, Analyzers, Token, TokenKind};
 pub use language::{Language, canonical_code, detect};
 pub use query::{AnalyzedQuery, MAX_QUERY_TERMS, QueryTerm, analyze_query};

@@ -21,6 +21,28 @@ pub(super) enum Shape {
     Unspaced,
 }
 
+/// Types of characters in a word, as bits.
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const DIGIT: u8 = 4;
+const SEPARATOR: u8 = 8;
+
+/// Type of each ASCII letter and digit; 0 for every other byte.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte: u8 = 0;
+    while byte < 0x80 {
+        kinds[byte as usize] = match byte {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
 /// Iterator over the segments of a text, in order and without overlap.
 pub(super) struct Segments<'t> {
     text: &'t str,
@@ -41,23 +63,17 @@ impl<'t> Segments<'t> {
         let bytes = self.text.as_bytes();
         let mut at = start;
         let mut ascii = true;
-        // Character types seen so far, as bits: lowercase 1, uppercase 2, digit 4, separator 8.
+        // Character types seen so far.
         let mut seen = 0;
         loop {
+            while let Some(kind) = bytes.get(at).map(|byte| KINDS[usize::from(*byte)]).filter(|kind| *kind != 0) {
+                seen |= kind;
+                at += 1;
+            }
             match bytes.get(at) {
-                Some(byte) if byte.is_ascii_alphanumeric() => {
-                    seen |= if byte.is_ascii_lowercase() {
-                        1
-                    } else if byte.is_ascii_digit() {
-                        4
-                    } else {
-                        2
-                    };
-                    at += 1;
-                }
                 Some(b'.') if digit_at(bytes, at.wrapping_sub(1)) && digit_at(bytes, at + 1) && at > start => at += 1,
                 Some(b',') if at > start && is_thousands_separator(bytes, start, at) => {
-                    seen |= 8;
+                    seen |= SEPARATOR;
                     at += 1;
                 }
                 Some(byte) if *byte >= 0x80 => {
@@ -76,9 +92,9 @@ impl<'t> Segments<'t> {
         }
         self.at = at;
         // A capital only at the start does not make inner parts.
-        let mixed = seen & 8 != 0
-            || (seen & 4 != 0 && seen & 3 != 0)
-            || (seen & 3 == 3 && bytes[start + 1..at].iter().any(u8::is_ascii_uppercase));
+        let mixed = seen & SEPARATOR != 0
+            || (seen & DIGIT != 0 && seen & (LOWER | UPPER) != 0)
+            || (seen & (LOWER | UPPER) == LOWER | UPPER && bytes[start + 1..at].iter().any(u8::is_ascii_uppercase));
         Segment { bytes: start..at, shape: if ascii { Shape::Ascii { mixed } } else { Shape::Unicode } }
     }
 

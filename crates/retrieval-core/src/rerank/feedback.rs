@@ -38,13 +38,13 @@ pub(super) fn apply(
     let mut counts = vec![0.0; expansion.len()];
     for (score, candidate) in scores.iter_mut().zip(matched) {
         counts.fill(0.0);
-        for id in &candidate.ids {
+        for (id, count) in &candidate.terms {
             let slot = slots[*id as usize];
             if slot != NONE {
-                counts[slot] += 1.0;
+                counts[slot] = f64::from(*count);
             }
         }
-        let norm = length_norm(candidate.ids.len(), scorer.body_length(), B);
+        let norm = length_norm(candidate.length, scorer.body_length(), B);
         let terms = expansion.iter().zip(&counts);
         let evidence: f64 = terms.map(|((weight, _), count)| weight / total * saturation(count / norm, K1)).sum();
         *score = (1.0 - fraction) * *score + fraction * unit * evidence;
@@ -66,17 +66,14 @@ fn expansion(
 
     let rarities = Rarity::by_language(matched, groups, vocabulary);
     let (mut weights, mut support) = (vec![0.0; vocabulary], vec![0_u32; vocabulary]);
-    let mut seen_in = vec![usize::MAX; vocabulary];
     for index in best {
         let influence = ((scores[index] / highest - 1.0) * FEEDBACK_SHARPNESS).exp();
-        let share = influence / matched[index].ids.len().max(1) as f64;
+        let share = influence / matched[index].length.max(1) as f64;
         let Some(rarity) = rarities.iter().find(|rarity| Some(rarity.language) == groups[index]) else { continue };
-        for id in matched[index].ids.iter().map(|id| *id as usize) {
-            weights[id] += share * rarity.of_term(id);
-            if seen_in[id] != index {
-                seen_in[id] = index;
-                support[id] += 1;
-            }
+        for (id, count) in &matched[index].terms {
+            let id = *id as usize;
+            weights[id] += f64::from(*count) * share * rarity.of_term(id);
+            support[id] += 1;
         }
     }
     // A term of only one candidate cannot distinguish the others.
@@ -100,8 +97,7 @@ struct Rarity {
 impl Rarity {
     fn by_language(matched: &[MatchedCandidate], groups: &[Option<Language>], vocabulary: usize) -> Vec<Self> {
         let mut rarities: Vec<Self> = Vec::new();
-        let mut seen_in = vec![usize::MAX; vocabulary];
-        for (index, (candidate, language)) in matched.iter().zip(groups).enumerate() {
+        for (candidate, language) in matched.iter().zip(groups) {
             let Some(language) = *language else { continue };
             let known = rarities.iter().position(|rarity| rarity.language == language);
             let at = known.unwrap_or_else(|| {
@@ -111,12 +107,7 @@ impl Rarity {
             });
             let Self { candidates, frequency, .. } = &mut rarities[at];
             *candidates += 1;
-            for id in candidate.ids.iter().map(|id| *id as usize) {
-                if seen_in[id] != index {
-                    seen_in[id] = index;
-                    frequency[id] += 1;
-                }
-            }
+            candidate.terms.iter().for_each(|(id, _)| frequency[*id as usize] += 1);
         }
         for Self { candidates, by_frequency, .. } in &mut rarities {
             let count = f64::from(*candidates);

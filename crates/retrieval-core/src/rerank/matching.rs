@@ -37,8 +37,10 @@ pub(super) struct MatchedCandidate {
     pub headings: Field,
     pub body: Field,
     pub passages: Vec<Passage>,
-    /// Vocabulary id of each token of title and body.
-    pub ids: Vec<u32>,
+    /// Vocabulary id and number of tokens of each stem of title and body.
+    pub terms: Vec<(u32, u32)>,
+    /// Number of tokens of title and body.
+    pub length: usize,
 }
 
 impl MatchedCandidate {
@@ -59,18 +61,14 @@ impl MatchedCandidate {
 
 /// Matches the query in a candidate, in the passages of its content that end within `limit` bytes.
 pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mut Vocabulary) -> MatchedCandidate {
-    // For each stem of the candidate: its vocabulary id and the matching query term.
-    let known: Vec<(u32, Option<u16>)> = vector
-        .stems
-        .iter()
-        .map(|hash| {
-            let id = vocabulary.id(*hash);
-            (id, vocabulary.term(id))
-        })
-        .collect();
-    let term_of = |stem: u32| known[stem as usize].1;
+    let ids: Vec<u32> = vector.stems.iter().map(|hash| vocabulary.id(*hash)).collect();
+    // The matching query term of each stem of the candidate.
+    let known: Vec<Option<u16>> = ids.iter().map(|id| vocabulary.term(*id)).collect();
+    let term_of = |stem: u32| known[stem as usize];
     let units = vector.units_within(limit);
     let body = &vector.body[..units.last().map_or(0, |unit| unit.token_end as usize)];
+    let mut counts = vec![0_u32; ids.len()];
+    vector.title.iter().chain(body).for_each(|token| counts[token.stem() as usize] += 1);
     let in_title = occurrences(&vector.title, vector.body.len(), &vector.loose, term_of);
     let in_body = occurrences(body, 0, &vector.loose, term_of);
 
@@ -99,7 +97,8 @@ pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mu
         occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
     };
     MatchedCandidate {
-        ids: vector.title.iter().chain(body).map(|token| known[token.stem() as usize].0).collect(),
+        terms: ids.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect(),
+        length: vector.title.len() + body.len(),
         headings: Field { length: headings_length, occurrences: in_headings.collect() },
         title: field(vector.title.len(), in_title),
         body: field(body.len(), in_body),

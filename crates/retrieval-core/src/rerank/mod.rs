@@ -29,7 +29,6 @@ use crate::statistics::CollectionStatistics;
 
 pub use term_bytes::TERMS_VERSION;
 pub use term_vector::{DocumentText, TermVector};
-pub(crate) use vocabulary::hash;
 
 use matching::MatchedCandidate;
 use recency::Recency;

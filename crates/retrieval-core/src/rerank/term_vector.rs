@@ -1,9 +1,11 @@
 //! Term vectors: documents analysed once and ranked many times.
 
+use std::ops::Range;
+
 use super::stem_key::StemIds;
-use super::vocabulary;
-use crate::analysis::{Analyzer, Analyzers, Language};
+use crate::analysis::{self, Analyzer, Analyzers, Language};
 use crate::passages::PassageSpan;
+use crate::stem_hash;
 
 /// Text of a document for ranking and quoting.
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,7 +122,7 @@ impl DocumentText<'_> {
     /// Returns a key of the texts beside the content: with another key, the document has another [`TermVector`].
     pub fn key(&self) -> u64 {
         let texts = [self.title, self.description, self.language.unwrap_or_default()];
-        texts.into_iter().fold(0, |key, text| vocabulary::mix(key, vocabulary::hash(text)))
+        texts.into_iter().fold(0, |key, text| stem_hash::mix(key, stem_hash::hash(text)))
     }
 }
 
@@ -179,6 +181,11 @@ impl TermVector {
         }
     }
 
+    /// Returns the language that the document was analysed in; `None` if it was not known.
+    pub(crate) fn language(&self) -> Option<Language> {
+        self.language
+    }
+
     /// Returns the length of the document's content, analysed or not.
     pub fn content_bytes(&self) -> usize {
         self.content_bytes
@@ -200,6 +207,42 @@ impl TermVector {
     /// Returns true if analysing the document only up to `limit` would leave nothing out.
     pub fn is_within(&self, limit: usize) -> bool {
         self.units_within(limit).len() == self.units.len()
+    }
+
+    /// Finds the terms in the passage of this position, without stemming its words again: `term_of` returns the term with a stem
+    /// of this [`hash`](stem_hash::hash). `content` is the text that was analysed. Returns the terms with their places in it, ordered by
+    /// their ends. `None` if the passage was not analysed up to this `end`, or has other tokens by itself.
+    pub(crate) fn find_terms(
+        &self,
+        content: &str,
+        passage: usize,
+        end: usize,
+        term_of: impl Fn(u64) -> Option<u16>,
+    ) -> Option<Vec<(Range<usize>, u16)>> {
+        let unit = self.units.get(passage).filter(|unit| unit.byte_end == end)?;
+        let before = passage.checked_sub(1).map(|before| self.units[before]);
+        let (start, first) = before.map_or((0, 0), |before| (before.byte_end, before.token_end));
+        let tokens = self.body.get(first as usize..unit.token_end as usize)?;
+        let mut loose = self.loose[self.loose.partition_point(|(token, _)| *token < first)..].iter().peekable();
+        let text = content.get(start..end)?;
+        let term_of_stem = |stem: u32| term_of(self.stems[stem as usize]);
+        let (mut found, mut count, mut is_same, mut position) = (Vec::new(), 0, true, -1);
+        analysis::places(text, |bytes, at| {
+            let Some(token) = tokens.get(count) else {
+                is_same = false;
+                return;
+            };
+            let step = TermToken::new(0, i64::from(at) - position);
+            // The position before the first one is not known.
+            is_same &= count == 0 || step.step_bits() == token.step_bits();
+            position = i64::from(at);
+            let other = loose.next_if(|(number, _)| *number as usize == first as usize + count);
+            if let Some(term) = term_of_stem(token.stem()).or_else(|| other.and_then(|(_, stem)| term_of_stem(*stem))) {
+                found.push((start + bytes.start..start + bytes.end, term));
+            }
+            count += 1;
+        });
+        (is_same && count == tokens.len()).then_some(found)
     }
 
     /// Returns the approximate memory use in bytes.
@@ -298,7 +341,7 @@ impl Builder<'_> {
 
 fn stem_id(stems: &mut StemIds, stem: &str) -> u32 {
     let next = stems.len() as u32;
-    *stems.entry(vocabulary::hash(stem)).or_insert(next)
+    *stems.entry(stem_hash::hash(stem)).or_insert(next)
 }
 
 #[cfg(test)]

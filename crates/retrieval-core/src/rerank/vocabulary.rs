@@ -2,6 +2,7 @@
 
 use super::stem_key::StemKey;
 use crate::query_matcher::QueryMatcher;
+use crate::stem_hash::hash;
 
 /// Numbers the terms of all candidates, those of the query first.
 ///
@@ -69,25 +70,6 @@ fn slot(slots: &[(u64, u32)], key: StemKey, hash: u64) -> usize {
         at = (at + 1) & mask;
     }
     at
-}
-
-/// Hashes eight bytes at a time, with the finalizer of MurmurHash3 so that all bits depend on all bytes.
-pub(crate) fn hash(stem: &str) -> u64 {
-    let mut hash = stem.len() as u64;
-    for chunk in stem.as_bytes().chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        hash = mix(hash, u64::from_le_bytes(bytes));
-    }
-    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    hash ^ (hash >> 33)
-}
-
-/// Adds eight bytes to a hash.
-pub(super) fn mix(hash: u64, bytes: u64) -> u64 {
-    let mixed = (hash.rotate_left(5) ^ bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ (mixed >> 32)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub type Buckets = HashMap<usize, Vec<u8>>;
 
 /// Hash of a stem or word. Stored: a change requires a new [`ANALYSIS_VERSION`](crate::analysis::ANALYSIS_VERSION).
 fn hash(term: &str) -> u64 {
-    crate::rerank::hash(term)
+    crate::stem_hash::hash(term)
 }
 
 #[cfg(test)]
