@@ -66,9 +66,9 @@ use trace_context::{ActiveSpan, SpanKind};
 
 /// Handle to the database. Cheap to clone.
 ///
-/// Every operation is a method, declared in `operations.rs`, and runs as a task of the runtime that opened the store.
-/// Dropping the caller's future does not cancel a transaction, and the database drivers stay off the runtimes of the HTTP
-/// workers.
+/// Every operation is a method, declared in `operations.rs`, and runs on the runtime that opened the store: on PostgreSQL in a task, on
+/// SQLite on a blocking thread. Dropping the caller's future does not cancel a transaction, and the database drivers stay off the
+/// runtimes of the HTTP workers.
 #[derive(Clone)]
 pub struct Docstore {
     backend: Backend,

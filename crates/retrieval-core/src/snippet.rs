@@ -55,9 +55,10 @@ impl<'a> Snippets<'a> {
         let language = language.and_then(Language::from_code);
         let matcher = matcher(&mut self.matchers, self.query, language);
         let text = content.get(bytes.clone()).unwrap_or_default();
-        let find =
-            |terms: &TermVector| terms.find_terms(content, *position, bytes.end, |hash| matcher.term_of_hash(hash));
-        let known = if terms.language() == language { find(terms) } else { None };
+        let known = match terms.language() == language {
+            true => terms.find_terms(content, *position, bytes.end, |hash| matcher.term_of_hash(hash)),
+            false => None,
+        };
         let known = known.map(|found| {
             // Text between two passages belongs to none.
             let within = found.into_iter().filter(|(place, _)| place.start >= bytes.start);

@@ -59,18 +59,36 @@ impl MatchedCandidate {
     }
 }
 
+/// Buffers of [`match_candidate`], reused for every candidate.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Vocabulary id by stem of the candidate.
+    ids: Vec<u32>,
+    /// Tokens of title and body by stem of the candidate.
+    counts: Vec<u32>,
+    /// Occurrences with their token index.
+    title: Vec<(usize, Occurrence)>,
+    body: Vec<(usize, Occurrence)>,
+}
+
 /// Matches the query in a candidate, in the passages of its content that end within `limit` bytes.
-pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mut Vocabulary) -> MatchedCandidate {
-    let ids: Vec<u32> = vector.stems.iter().map(|hash| vocabulary.id(*hash)).collect();
-    // The matching query term of each stem of the candidate.
-    let known: Vec<Option<u16>> = ids.iter().map(|id| vocabulary.term(*id)).collect();
-    let term_of = |stem: u32| known[stem as usize];
+pub(super) fn match_candidate(
+    vector: &TermVector,
+    limit: usize,
+    vocabulary: &mut Vocabulary,
+    scratch: &mut Scratch,
+) -> MatchedCandidate {
+    let Scratch { ids, counts, title: in_title, body: in_body } = scratch;
+    ids.clear();
+    ids.extend(vector.stems.iter().map(|hash| vocabulary.id(*hash)));
+    let term_of = |stem: u32| vocabulary.term(ids[stem as usize]);
     let units = vector.units_within(limit);
     let body = &vector.body[..units.last().map_or(0, |unit| unit.token_end as usize)];
-    let mut counts = vec![0_u32; ids.len()];
+    counts.clear();
+    counts.resize(ids.len(), 0);
     vector.title.iter().chain(body).for_each(|token| counts[token.stem() as usize] += 1);
-    let in_title = occurrences(&vector.title, vector.body.len(), &vector.loose, term_of);
-    let in_body = occurrences(body, 0, &vector.loose, term_of);
+    find_occurrences(&vector.title, vector.body.len(), &vector.loose, term_of, in_title);
+    find_occurrences(body, 0, &vector.loose, term_of, in_body);
 
     let mut passages = Vec::with_capacity(vector.passages);
     let (mut token, mut path, mut occurrence) = (0, 0, 0);
@@ -92,12 +110,12 @@ pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mu
 
     let (heading_terms, headings_length) = unordered(vector.description.iter().chain(in_headings), term_of);
     let in_headings = heading_terms.into_iter().map(|term| Occurrence { term, position: 0 });
-    let field = |length: usize, found: Vec<(usize, Occurrence)>| Field {
+    let field = |length: usize, found: &[(usize, Occurrence)]| Field {
         length,
-        occurrences: found.into_iter().map(|(_, occurrence)| occurrence).collect(),
+        occurrences: found.iter().map(|(_, occurrence)| *occurrence).collect(),
     };
     MatchedCandidate {
-        terms: ids.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect(),
+        terms: ids.iter().copied().zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect(),
         length: vector.title.len() + body.len(),
         headings: Field { length: headings_length, occurrences: in_headings.collect() },
         title: field(vector.title.len(), in_title),
@@ -106,16 +124,17 @@ pub(super) fn match_candidate(vector: &TermVector, limit: usize, vocabulary: &mu
     }
 }
 
-/// Returns the occurrences of query terms with their token index. `first` is the number of the field's first token in
+/// Replaces `found` by the occurrences of query terms with their token index. `first` is the number of the field's first token in
 /// the list of loose stems.
-fn occurrences(
+fn find_occurrences(
     tokens: &[TermToken],
     first: usize,
     loose: &[(u32, u32)],
     term_of: impl Fn(u32) -> Option<u16>,
-) -> Vec<(usize, Occurrence)> {
+    found: &mut Vec<(usize, Occurrence)>,
+) {
+    found.clear();
     let mut loose = loose[loose.partition_point(|(token, _)| (*token as usize) < first)..].iter().peekable();
-    let mut found = Vec::new();
     let mut position = -1;
     for (at, token) in tokens.iter().enumerate() {
         position = token.position(position);
@@ -125,7 +144,6 @@ fn occurrences(
             found.push((at, Occurrence { term, position: u32::try_from(position).unwrap_or(0) }));
         }
     }
-    found
 }
 
 /// Returns the query terms of the words in a field without positions, and the number of its words. A word counts once, also if

@@ -30,7 +30,7 @@ use crate::statistics::CollectionStatistics;
 pub use term_bytes::TERMS_VERSION;
 pub use term_vector::{DocumentText, TermVector};
 
-use matching::MatchedCandidate;
+use matching::{MatchedCandidate, Scratch};
 use recency::Recency;
 use score::Scorer;
 use vocabulary::Vocabulary;
@@ -103,11 +103,12 @@ pub fn score_while(
     let mut vocabulary = Vocabulary::new(&matcher);
     let limit = reading_limit(documents.iter().map(|document| document.terms.content_bytes()));
     let mut matched: Vec<MatchedCandidate> = Vec::with_capacity(documents.len());
+    let mut scratch = Scratch::default();
     for document in documents {
         if !goes_on() {
             return None;
         }
-        matched.push(matching::match_candidate(document.terms, limit, &mut vocabulary));
+        matched.push(matching::match_candidate(document.terms, limit, &mut vocabulary, &mut scratch));
     }
 
     let found: Vec<bool> = groups.iter().map(Option::is_some).collect();
@@ -133,7 +134,9 @@ pub fn score_while(
 /// For [`crate::select`].
 pub(crate) fn passages_of_one(matcher: &QueryMatcher, document: &DocumentText<'_>) -> Vec<usize> {
     let vector = TermVector::of(document, usize::MAX, &mut Analyzers::default());
-    let matched = matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(matcher)).into_passages();
+    let mut vocabulary = Vocabulary::new(matcher);
+    let matched = matching::match_candidate(&vector, usize::MAX, &mut vocabulary, &mut Scratch::default());
+    let matched = matched.into_passages();
     let found = vec![true; matched.len()];
     let mut scorer = Scorer::new(matcher, &matched, &found, &CollectionStatistics::default());
     let scores: Vec<f64> = matched.iter().map(|candidate| scorer.score(candidate).0).collect();

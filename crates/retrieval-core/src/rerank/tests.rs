@@ -177,7 +177,7 @@ fn a_word_with_two_stems_counts_once() {
             DocumentText { content: &content, description: text, passages: &passages, language: Some("fr"), title: "" };
         let vector = TermVector::of(&document, usize::MAX, &mut Analyzers::default());
         let matcher = QueryMatcher::new("brûlée", &[Language::French]);
-        matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(&matcher))
+        matching::match_candidate(&vector, usize::MAX, &mut Vocabulary::new(&matcher), &mut Scratch::default())
     };
     for text in ["brûlée", "brulee"] {
         let MatchedCandidate { headings, passages, .. } = matched(text);

@@ -10,63 +10,72 @@ use crate::stem_hash::hash;
 /// ten thousand terms a collision, which counts two words as one, occurs in one of 10^11 queries.
 pub(super) struct Vocabulary {
     key: StemKey,
-    /// Open-addressing table of hash and id; at most half full, length a power of two. `EMPTY` marks a free slot.
-    slots: Vec<(u64, u32)>,
-    /// Query term by id.
-    terms: Vec<Option<u16>>,
+    /// Open-addressing table of ids; at most half full, length a power of two. `EMPTY` marks a free slot. Small, since every search
+    /// fills a new one.
+    slots: Vec<u32>,
+    /// Hash by id.
+    hashes: Vec<u64>,
+    /// Query term by id, of the query's stems.
+    terms: Vec<u16>,
 }
 
 const EMPTY: u32 = u32::MAX;
 
 impl Vocabulary {
     pub fn new(matcher: &QueryMatcher) -> Self {
-        let mut vocabulary =
-            Self { key: StemKey::default(), slots: vec![(0, EMPTY); 1 << 13], terms: Vec::with_capacity(1 << 12) };
+        let mut vocabulary = Self {
+            key: StemKey::default(),
+            slots: vec![EMPTY; 1 << 14],
+            hashes: Vec::with_capacity(1 << 12),
+            terms: Vec::new(),
+        };
         for (stem, term) in matcher.stems() {
-            let id = vocabulary.id(hash(stem));
-            vocabulary.terms[id as usize] = Some(term);
+            // Two stems with one hash are one.
+            if vocabulary.id(hash(stem)) as usize == vocabulary.terms.len() {
+                vocabulary.terms.push(term);
+            }
         }
         vocabulary
     }
 
     /// Returns the id of the term with this [`hash`], assigning a new one if needed.
     pub fn id(&mut self, hash: u64) -> u32 {
-        if 2 * self.terms.len() >= self.slots.len() {
+        if 2 * self.hashes.len() >= self.slots.len() {
             self.grow();
         }
-        let slot = slot(&self.slots, self.key, hash);
-        if self.slots[slot].1 == EMPTY {
-            self.slots[slot] = (hash, u32::try_from(self.terms.len()).unwrap_or(EMPTY - 1));
-            self.terms.push(None);
+        let slot = slot(&self.slots, &self.hashes, self.key, hash);
+        if self.slots[slot] == EMPTY {
+            self.slots[slot] = u32::try_from(self.hashes.len()).unwrap_or(EMPTY - 1);
+            self.hashes.push(hash);
         }
-        self.slots[slot].1
+        self.slots[slot]
     }
 
     /// Returns the query term with this id.
     pub fn term(&self, id: u32) -> Option<u16> {
-        self.terms[id as usize]
+        self.terms.get(id as usize).copied()
     }
 
     /// Returns the number of terms; ids are smaller.
     pub fn len(&self) -> usize {
-        self.terms.len()
+        self.hashes.len()
     }
 
     fn grow(&mut self) {
-        let mut slots = vec![(0, EMPTY); 2 * self.slots.len()];
-        for (hash, id) in self.slots.iter().filter(|(_, id)| *id != EMPTY) {
-            let slot = slot(&slots, self.key, *hash);
-            slots[slot] = (*hash, *id);
+        let mut slots = vec![EMPTY; 2 * self.slots.len()];
+        for (hash, id) in self.hashes.iter().zip(0..) {
+            let slot = slot(&slots, &self.hashes, self.key, *hash);
+            slots[slot] = id;
         }
         self.slots = slots;
     }
 }
 
 /// Returns the slot of the hash, or the free slot for it.
-fn slot(slots: &[(u64, u32)], key: StemKey, hash: u64) -> usize {
+fn slot(slots: &[u32], hashes: &[u64], key: StemKey, hash: u64) -> usize {
     let mask = slots.len() - 1;
     let mut at = (key.mix(hash) >> 32) as usize & mask;
-    while slots[at].1 != EMPTY && slots[at].0 != hash {
+    while slots[at] != EMPTY && hashes[slots[at] as usize] != hash {
         at = (at + 1) & mask;
     }
     at
@@ -82,7 +91,7 @@ mod tests {
         for (added, hash) in (1..).zip(hashes) {
             assert_eq!(vocabulary.id(hash) as usize, added, "ids are given in order");
         }
-        let runs = vocabulary.slots.split(|(_, id)| *id == EMPTY);
+        let runs = vocabulary.slots.split(|id| *id == EMPTY);
         runs.map(|run| run.len()).max().unwrap_or(0)
     }
 
