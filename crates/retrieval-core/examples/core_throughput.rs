@@ -9,7 +9,7 @@ use retrieval_core::analysis::{Analyzer, Analyzers};
 use retrieval_core::passages::{self, PassageSpan};
 use retrieval_core::rerank::{self, Document, DocumentText, Query, READ_BYTES, TermVector};
 use retrieval_core::shape::{Field, HitLengths, Length, Measure, PagePlan, Plan, Verbosity};
-use retrieval_core::snippet::{SNIPPET_CHARS, Snippets};
+use retrieval_core::snippet::{KnownPassage, SNIPPET_CHARS, Snippets};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, outline, plain, select};
 
@@ -48,7 +48,18 @@ fn main() {
     time("score 100 candidates of 1,500 characters", bytes, || rerank::score(&query, &candidates, &statistics));
     time("10 snippets", bytes / 10, || {
         let mut snippets = Snippets::new(QUERY, &mut analyzers);
-        documents[..10].iter().map(|text| snippets.snippet(text, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()
+        let first = texts[..10].iter().map(|text| &text.content[text.passages[0].bytes.clone()]);
+        first.map(|text| snippets.snippet(text, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()
+    });
+    time("10 snippets of known terms", bytes / 10, || {
+        let mut snippets = Snippets::new(QUERY, &mut analyzers);
+        let first = made.iter().zip(&texts).take(10).map(|(terms, text)| KnownPassage {
+            terms,
+            content: text.content,
+            position: 0,
+            bytes: text.passages[0].bytes.clone(),
+        });
+        first.map(|passage| snippets.snippet_of(&passage, Some("en"), SNIPPET_CHARS)).collect::<Vec<_>>()
     });
 
     let large = text(1_000_000, 7);
