@@ -4,10 +4,11 @@ use super::client::Client;
 use super::engine::Engine;
 use super::server::Server;
 use super::{check_interrupt, process};
+use crate::services;
 use anyhow::{Context, bail};
 use serde_json::Value;
 use std::fs::File;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -85,10 +86,8 @@ impl Installation {
             }
             None => Folder::Temporary(tempfile::Builder::new().prefix("retrieval-bench-").tempdir()?),
         };
-        // All three at the same time, so that the ports differ.
-        let listeners = [(), (), ()].map(|()| TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()));
-        let [api, operations, storage] = listeners;
-        let (api, operations, storage) = (api?, operations?, storage?);
+        let [api, operations, storage] =
+            services::free_ports()?.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let installation = Self {
             program: program.to_path_buf(),
             folder,

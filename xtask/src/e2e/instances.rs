@@ -74,7 +74,8 @@ fn serve(server: &Path, file: &Path) -> anyhow::Result<ExitCode> {
     let mut addresses = Vec::new();
     let mut instances = Vec::new();
     for number in 0..INSTANCES {
-        let own = Addresses { api: free_address()?, operations: free_address()? };
+        let [api, operations] = services::free_ports()?.map(|port| format!("127.0.0.1:{port}"));
+        let own = Addresses { api, operations };
         let mut command = Command::new(server);
         command.args(["serve", "--config"]).arg(file);
         command.env("RETRIEVAL__DATA_DIR", folder.join(format!("data-{number}")));
@@ -100,10 +101,6 @@ fn serve(server: &Path, file: &Path) -> anyhow::Result<ExitCode> {
 fn text(settings: &Table, section: &str, name: &str) -> anyhow::Result<String> {
     let value = settings.get(section).and_then(|section| section.get(name)).and_then(Value::as_str);
     Ok(value.with_context(|| format!("`{section}.{name}` is missing"))?.to_owned())
-}
-
-fn free_address() -> anyhow::Result<String> {
-    Ok(format!("127.0.0.1:{}", services::free_port()?))
 }
 
 /// Returns the configuration of a proxy that gives each request to the next instance. It is one process, so that nothing

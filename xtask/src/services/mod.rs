@@ -102,12 +102,37 @@ impl Services {
 ///
 /// Returns an error if the system has none.
 pub fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+    let [port] = free_ports()?;
+    Ok(port)
+}
+
+/// Returns different free ports, like [`free_port`].
+///
+/// # Errors
+///
+/// Returns an error if the system has too few.
+pub fn free_ports<const COUNT: usize>() -> std::io::Result<[u16; COUNT]> {
+    // All bound at the same time: a port that is free again may be given a second time.
+    let bound: Vec<TcpListener> =
+        (0..COUNT).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<std::io::Result<_>>()?;
+    let mut ports = [0; COUNT];
+    for (port, listener) in ports.iter_mut().zip(&bound) {
+        *port = listener.local_addr()?.port();
+    }
+    Ok(ports)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Provided, Running, Service, Services};
+    use super::{Provided, Running, Service, Services, free_ports};
+    use std::collections::HashSet;
+
+    #[test]
+    fn free_ports_differ() {
+        // Of some 28,000: ports that are chosen one after the other often repeat among so many.
+        let ports = free_ports::<500>().expect("free ports");
+        assert_eq!(ports.iter().collect::<HashSet<_>>().len(), ports.len());
+    }
 
     struct Fake(bool);
 

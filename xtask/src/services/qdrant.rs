@@ -1,7 +1,7 @@
 //! Qdrant: the one that the environment names, or a private one if the program is installed.
 
 use super::process::{self, Process};
-use super::{Provided, Running, Service, free_port};
+use super::{Provided, Running, Service, free_ports};
 use crate::shell;
 use anyhow::Context;
 use std::path::Path;
@@ -72,7 +72,7 @@ impl PrivateQdrant {
             .with_context(|| format!("{ADDRESS} is not set, and no `{PROGRAM}` is on the PATH"))?;
         let version = shell::output(Command::new(&program).arg("--version"))?;
         let folder = tempfile::Builder::new().prefix("retrieval-qdrant-").tempdir()?;
-        let (http, grpc) = (free_port()?, free_port()?);
+        let [http, grpc] = free_ports()?;
         let mut command = process::command(&program);
         command.current_dir(folder.path()).arg("--disable-telemetry");
         command.envs([

@@ -1,6 +1,6 @@
 //! An S3 store other than the embedded one: the one that the environment names, or a private Garage if it is installed.
 
-use super::{Provided, Running, Service, free_port, process};
+use super::{Provided, Running, Service, free_ports, process};
 use crate::shell;
 use anyhow::Context;
 use std::process::Command;
@@ -53,7 +53,7 @@ fn start() -> anyhow::Result<Running> {
         .with_context(|| format!("{} is not set, and no `{PROGRAM}` is on the PATH", VARIABLES.join(", ")))?;
     let version = shell::output(Command::new(&program).arg("--version"))?;
     let folder = tempfile::Builder::new().prefix("retrieval-garage-").tempdir()?;
-    let (port, internal_port) = (free_port()?, free_port()?);
+    let [port, internal_port] = free_ports()?;
     let path = folder.path().display();
     let configuration = folder.path().join("garage.toml");
     let text = format!(
