@@ -33,10 +33,11 @@ struct Node {
 
 impl Node {
     fn new(program: &Path, bootstrap: Option<String>) -> Self {
-        let port =
-            || std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+        // All bound before the first is free again, so that the ports differ.
+        let bound = [(), (), ()].map(|()| std::net::TcpListener::bind("127.0.0.1:0").expect("a port"));
+        let [http, grpc, p2p] = bound.map(|listener| listener.local_addr().expect("an address").port());
         let folder = tempfile::tempdir().expect("a folder");
-        Self { program: program.to_owned(), folder, http: port(), grpc: port(), p2p: port(), bootstrap, process: None }
+        Self { program: program.to_owned(), folder, http, grpc, p2p, bootstrap, process: None }
     }
 
     fn uri(&self) -> String {
