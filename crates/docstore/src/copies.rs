@@ -40,23 +40,20 @@ impl Docstore {
         let pools = self.sqlite()?;
         let path = sqlite::path_text(path)?.to_owned();
         let copy = diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(path);
-        let copying = async move {
-            pools
-                .read(|connection| {
-                    Box::pin(async move {
-                        copy.execute(connection).await?;
-                        Ok(())
-                    })
+        pools
+            .read(|connection| {
+                Box::pin(async move {
+                    copy.execute(connection).await?;
+                    Ok(())
                 })
-                .await
-        };
-        self.detached(copying).await
+            })
+            .await
     }
 
     /// Returns the damage that SQLite finds in the file: none in a sound one, and on PostgreSQL.
     pub async fn find_damage(&self) -> Result<Vec<String>> {
         let Ok(pools) = self.sqlite() else { return Ok(Vec::new()) };
-        self.detached(async move { pools.read(|connection| Box::pin(check_file(connection))).await }).await
+        pools.read(|connection| Box::pin(check_file(connection))).await
     }
 
     /// Verifies that this version can use the database: migrations that it does not know only add to it.
@@ -66,7 +63,7 @@ impl Docstore {
     /// `NewerDatabase` otherwise, and `NotSqlite` on PostgreSQL.
     pub async fn check_supported(&self) -> Result<()> {
         let pools = self.sqlite()?;
-        self.detached(async move { migrations::check_supported(&pools).await }).await
+        migrations::check_supported(&pools).await
     }
 
     fn sqlite(&self) -> Result<sqlite::Pools> {

@@ -145,7 +145,11 @@ impl Docstore {
     }
 
     /// Runs `work` to completion on the store's runtime, even if the caller's future is dropped.
-    async fn detached<T: Send + 'static>(&self, work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-        joined(self.runtime.spawn(work).await)
+    fn detached<T: Send + 'static, W: Future<Output = Result<T>> + Send + 'static>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<T>> + Send + use<T, W> {
+        let runtime = self.runtime.clone();
+        async move { joined(runtime.spawn(work).await) }
     }
 }

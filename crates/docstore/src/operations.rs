@@ -48,8 +48,7 @@ macro_rules! operations {
                         Backend::Postgres(pools) => {
                             let pools = pools.clone();
                             let work = operations!(@$kind postgres pools $module $name $($argument)*);
-                            let running = self.clone();
-                            Self::operation(name, "postgresql", Box::pin(async move { running.detached(work).await }))
+                            Self::operation(name, "postgresql", Box::pin(self.detached(work)))
                         }
                         Backend::Sqlite(pools) => {
                             let pools = pools.clone();

@@ -162,7 +162,7 @@ impl GroupCommit {
     }
 }
 
-/// Begins a transaction that holds the write lock from its start.
+/// Begins a transaction that holds the write lock from its start. diesel-async has one for connections of its own runtime only.
 fn begin_immediate(connection: &mut SqliteConnection) -> QueryResult<()> {
     AnsiTransactionManager::begin_transaction_sql(connection, "BEGIN IMMEDIATE")
 }
