@@ -71,8 +71,8 @@ impl QueryMatcher {
         term(token.stem).or_else(|| token.loose_stem.and_then(term))
     }
 
-    /// Returns the index of the term with a stem of this [`hash`].
-    pub fn term_of_hash(&self, hash: u64) -> Option<u16> {
+    /// Returns the index of the term with a stem of this hash.
+    pub(crate) fn term_of_hash(&self, hash: u64) -> Option<u16> {
         self.hashes.term(hash)
     }
 
