@@ -34,7 +34,7 @@ pub(crate) async fn answer<T: ResponseBody + Send + 'static>(
     memory: Gathered<'_>,
     response: T,
 ) -> Result<Answer, Failure> {
-    let body = serialize(context, memory.bytes().await, response).await?;
+    let body = serialize(context, memory.bytes(), response).await?;
     memory.into_answer(body).await
 }
 

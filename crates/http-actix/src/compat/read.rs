@@ -34,7 +34,7 @@ async fn answer<T: ForeignPath + ForeignRead>(context: &Context, asked: T, start
     let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
     let Answered { status, body } = asked.answer(documents.into_iter().map(outcomes).collect(), moment);
     let status = StatusCode::from_u16(status).map_err(Failure::internal)?;
-    let body = json::to_vec_of(context, memory.bytes().await, body).await?;
+    let body = json::to_vec_of(context, memory.bytes(), body).await?;
     Ok(Reply::serialized(status, memory.into_answer(body).await?))
 }
 

@@ -54,7 +54,7 @@ async fn answer<T: ForeignPath + ForeignSearch>(
         let found = computed::response(context, page).await?;
         let hits = with_documents(context, &asked, plan.select(found), deadline, &memory).await;
         let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
-        let body = json::to_vec_of(context, memory.bytes().await, asked.answer(hits, moment)).await?;
+        let body = json::to_vec_of(context, memory.bytes(), asked.answer(hits, moment)).await?;
         Ok(Reply::serialized(StatusCode::OK, memory.into_answer(body).await?))
     })
     .await

@@ -1,10 +1,11 @@
 //! Memory of answers whose parts are complete before they are serialized.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use admission::Permit;
 use model::OrganizationId;
-use tokio::sync::Mutex;
+use tokio::sync;
 use tokio::time::Instant;
 
 use super::{Answer, Budget, weight};
@@ -14,8 +15,9 @@ use crate::failure::Failure;
 pub(crate) struct Gathered<'a> {
     budget: &'a Budget,
     organization: OrganizationId,
-    /// Locked while one part waits for memory: the others must not count on what it may not get.
     parts: Mutex<Parts>,
+    /// Turn of the part that waits for memory: the others must not count on what it may not get.
+    turn: sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -29,26 +31,28 @@ struct Parts {
 
 impl<'a> Gathered<'a> {
     pub fn new(budget: &'a Budget, organization: OrganizationId) -> Self {
-        Self { budget, organization, parts: Mutex::default() }
+        Self { budget, organization, parts: Mutex::default(), turn: sync::Mutex::default() }
     }
 
-    /// Takes memory for a further part.
+    /// Takes memory for a further part. One that needs no more than the parts hold does not wait for the others.
     ///
     /// # Errors
     /// `overloaded` if the wait is too long. The part does not count, and the caller drops it.
     pub async fn add(&self, bytes: usize) -> Result<(), Failure> {
+        if self.lacking(bytes) == 0 {
+            return Ok(());
+        }
         // The wait for the turn included, so that many parts wait no longer than one.
         let max_wait = self.budget.max_wait;
         let started = Instant::now();
-        let turn = tokio::time::timeout(max_wait, self.parts.lock()).await;
-        let mut parts = turn.map_err(|_| self.budget.refused(max_wait))?;
-        let bytes = parts.bytes + bytes;
-        self.grow(&mut parts, bytes, max_wait.saturating_sub(started.elapsed())).await
+        let turn = tokio::time::timeout(max_wait, self.turn.lock()).await;
+        let _turn = turn.map_err(|_| self.budget.refused(max_wait))?;
+        self.grow(bytes, max_wait.saturating_sub(started.elapsed())).await
     }
 
     /// Returns the length of the parts.
-    pub async fn bytes(&self) -> usize {
-        self.parts.lock().await.bytes
+    pub fn bytes(&self) -> usize {
+        self.parts().bytes
     }
 
     /// Replaces the memory of the parts by that of the whole answer, which is built from them.
@@ -56,8 +60,9 @@ impl<'a> Gathered<'a> {
     /// # Errors
     /// `overloaded` if the answer needs more than its parts, and the wait for it is too long.
     pub async fn into_answer(self, body: Vec<u8>) -> Result<Answer, Failure> {
-        let mut parts = self.parts.lock().await;
-        self.grow(&mut parts, body.len(), self.budget.max_wait).await?;
+        self.parts().bytes = 0;
+        self.grow(body.len(), self.budget.max_wait).await?;
+        let mut parts = self.parts();
         let needed = self.needed(&parts, body.len());
         let mut memory = parts.memory.take().filter(|_| needed > 0);
         if let Some(memory) = &mut memory {
@@ -66,18 +71,39 @@ impl<'a> Gathered<'a> {
         Ok(Answer { bytes: body.into(), memory })
     }
 
-    async fn grow(&self, parts: &mut Parts, bytes: usize, max_wait: Duration) -> Result<(), Failure> {
-        let more = self.needed(parts, bytes).saturating_sub(parts.kib);
-        if more > 0 {
+    /// Takes what a further part lacks, and counts the part. Again if shorter parts came meanwhile.
+    async fn grow(&self, bytes: usize, max_wait: Duration) -> Result<(), Failure> {
+        let started = Instant::now();
+        loop {
+            let more = self.lacking(bytes);
+            if more == 0 {
+                return Ok(());
+            }
+            let max_wait = max_wait.saturating_sub(started.elapsed());
             let permit = self.budget.take_kib(self.organization, more, max_wait).await?;
+            let mut parts = self.parts();
             parts.kib += more;
             match &mut parts.memory {
                 Some(held) => held.merge(permit),
                 None => parts.memory = Some(permit),
             }
         }
-        parts.bytes = bytes;
-        Ok(())
+    }
+
+    /// Returns the memory in KiB that a further part lacks. Counts the part if it lacks none.
+    fn lacking(&self, bytes: usize) -> u32 {
+        let mut parts = self.parts();
+        let bytes = parts.bytes + bytes;
+        let more = self.needed(&parts, bytes).saturating_sub(parts.kib);
+        if more == 0 {
+            parts.bytes = bytes;
+        }
+        more
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Parts> {
+        // Poisoning is harmless: no code that changes the parts panics.
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the memory for parts of this length in KiB. What an answer takes first may exceed the share of its
@@ -94,6 +120,7 @@ impl<'a> Gathered<'a> {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
+    use futures_util::FutureExt;
     use uuid::Uuid;
 
     use super::*;
@@ -127,6 +154,19 @@ mod tests {
         assert_eq!(in_use(), 7, "the answer needs more than its parts");
         drop(grown);
         assert_eq!(in_use(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_part_that_needs_no_memory_does_not_wait_for_the_others() {
+        let memory = Memory::new(&MemoryLimits { large_response: 2, responses: 100, ..MemoryLimits::default() });
+        let all = memory.responses.take(OrganizationId(Uuid::from_u128(1)), 100 << 10).await.unwrap();
+        let answer = gathered(&memory);
+        let mut large = Box::pin(answer.add(60 << 10));
+        assert!((&mut large).now_or_never().is_none());
+        assert!(answer.add(1_000).now_or_never().unwrap().is_ok());
+        drop(all);
+        large.await.unwrap();
+        assert_eq!((answer.bytes(), memory.responses.semaphore.in_use()), (1_000 + (60 << 10), 60));
     }
 
     #[tokio::test(start_paused = true)]
