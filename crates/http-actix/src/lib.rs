@@ -8,6 +8,7 @@ mod body;
 mod call;
 mod compat;
 mod compression;
+mod disconnect;
 mod documents;
 mod endpoint;
 mod exchange;

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::call::Context;
+use crate::disconnect::keep_unless_disconnected;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::memory::Answer;
@@ -103,7 +104,9 @@ pub(crate) async fn search<T>(
     convert: impl AsyncFnOnce(ShapedPage) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let (answer, charge) = charged_search(context, body, convert).await?;
-    charge.into_iter().for_each(Charge::keep);
+    if let Some(charge) = charge {
+        keep_unless_disconnected(charge).await;
+    }
     Ok(answer)
 }
 

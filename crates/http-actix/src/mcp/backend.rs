@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::admission;
 use crate::call::Context;
+use crate::disconnect::keep_unless_disconnected;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::handlers::files;
@@ -32,7 +33,7 @@ impl<'a> InProcess<'a> {
     pub async fn settle(self, is_complete: bool) {
         for charge in self.charges.into_inner() {
             match is_complete {
-                true => charge.keep(),
+                true => keep_unless_disconnected(charge).await,
                 false => charge.refund().await,
             }
         }
