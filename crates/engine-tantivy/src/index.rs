@@ -234,7 +234,7 @@ impl EngineIndex {
         let mut policy = LogMergePolicy::default();
         // Most commits are small (one uploaded file, one fetched page). Each segment costs a lookup per term, so small
         // segments are merged early.
-        policy.set_min_num_segments(8);
+        policy.set_min_num_segments(4);
         policy.set_min_layer_size(1_000);
         // Replaced documents waste space and distort document frequencies.
         policy.set_del_docs_ratio_before_merge(0.25);

@@ -11,7 +11,7 @@ use ingest::terms::{self, STORED_BYTES, TextBeside};
 use model::{Collection, DocId};
 
 use super::Search;
-use super::vectors::{Confirmation, RankedDocument, VectorCache};
+use super::vectors::{Confirmation, Lookup, RankedDocument, VectorCache};
 use crate::App;
 use crate::batches::Batches;
 use crate::content_budget::steps;
@@ -45,9 +45,11 @@ impl App {
         let trusted = confirmation.filter(|_| search.trusts_cache.load(Ordering::Relaxed));
         let mut unconfirmed = Vec::new();
         for doc_id in doc_ids {
-            match trusted.and_then(|confirmation| self.vectors.confirmed(doc_id, confirmation)) {
-                Some(document) => drop(cached.known.insert(doc_id, document)),
-                None => unconfirmed.push(doc_id),
+            match self.vectors.find(doc_id, trusted) {
+                Lookup::Confirmed(document) => drop(cached.known.insert(doc_id, document)),
+                Lookup::Unconfirmed => unconfirmed.push(doc_id),
+                // Its latest state comes with its stored terms.
+                Lookup::Miss => cached.uncached.push(doc_id),
             }
         }
         if !cached.known.is_empty() {

@@ -108,6 +108,15 @@ struct Cached {
     confirmation: Mutex<Option<Confirmation>>,
 }
 
+/// What the cache knows of a document.
+pub enum Lookup {
+    /// The document in its latest state.
+    Confirmed(Arc<RankedDocument>),
+    /// The document in a state that may be outdated.
+    Unconfirmed,
+    Miss,
+}
+
 /// Documents that recent searches ranked, by id.
 #[derive(Clone)]
 pub struct VectorCache(moka::sync::Cache<DocId, Arc<Cached>>);
@@ -129,11 +138,14 @@ impl VectorCache {
         Some(Arc::clone(&cached.document))
     }
 
-    /// Returns the document if it was confirmed in this state of the index.
-    pub fn confirmed(&self, doc_id: DocId, confirmation: Confirmation) -> Option<Arc<RankedDocument>> {
-        let cached = self.0.get(&doc_id)?;
+    /// Finds a document, and tells if it was confirmed in this state of the index.
+    pub fn find(&self, doc_id: DocId, confirmation: Option<Confirmation>) -> Lookup {
+        let Some(cached) = self.0.get(&doc_id) else { return Lookup::Miss };
         let known = *cached.confirmation.lock().unwrap_or_else(PoisonError::into_inner);
-        (known == Some(confirmation)).then(|| Arc::clone(&cached.document))
+        match confirmation.is_some() && known == confirmation {
+            true => Lookup::Confirmed(Arc::clone(&cached.document)),
+            false => Lookup::Unconfirmed,
+        }
     }
 
     /// Notes that the docstore has the document as it is cached.
