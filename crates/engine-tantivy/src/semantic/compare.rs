@@ -17,7 +17,7 @@ const FIRST_PER_HIT: usize = 10;
 const MARGIN: f32 = 2.0;
 
 /// Minimum number of documents per thread. For fewer, starting a thread costs more than it saves.
-const DOCUMENTS_PER_THREAD: usize = 4_000;
+const DOCUMENTS_PER_THREAD: usize = 1_000;
 
 /// Candidates of one document.
 struct Document<'a> {
