@@ -108,7 +108,7 @@ struct Cached {
     confirmation: Mutex<Option<Confirmation>>,
 }
 
-/// What the cache knows of a document.
+/// Outcome of a lookup of a document.
 pub enum Lookup {
     /// The document in its latest state.
     Confirmed(Arc<RankedDocument>),
