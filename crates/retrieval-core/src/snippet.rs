@@ -390,6 +390,20 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_a_passage_splits_is_none_of_its_terms() {
+        let full_width = format!("{}ＥＬＥＰＨＡＮＴ{}", "あ".repeat(646), "い".repeat(646));
+        let unbroken = format!("{}elephant,{}", "filler,".repeat(148), "filler,".repeat(595));
+        let number = format!("{}3.5,{}", "filler,".repeat(148), "filler,".repeat(595));
+        for content in [full_width, unbroken, number] {
+            for query in ["elephant", "elepha", "ELEP", "3", "3.5", "filler"] {
+                let both = of_passages(query, &content);
+                assert!(both.len() > 1);
+                both.iter().for_each(|(known, by_text)| assert_eq!(known, by_text, "{query}"));
+            }
+        }
+    }
+
+    #[test]
     fn terms_of_another_text_are_not_used() {
         let spans = passages::split(TEXT);
         let mut analyzers = Analyzers::default();

@@ -1,4 +1,5 @@
-//! Hashes of stems. Stored term vectors contain them: after a change of these functions, raise `TERMS_VERSION`.
+//! Hashes of stems. Stored term vectors contain them, and the buckets of long documents: after a change of these functions, raise
+//! `TERMS_VERSION` and `ANALYSIS_VERSION`.
 
 /// Hashes eight bytes at a time, with the finalizer of MurmurHash3 so that all bits depend on all bytes.
 pub fn hash(stem: &str) -> u64 {

@@ -28,6 +28,7 @@ pub(crate) use analyzer::places;
 pub use analyzer::{Analyzer, Analyzers, Token, TokenKind};
 pub use language::{Language, canonical_code, detect};
 pub use query::{AnalyzedQuery, MAX_QUERY_TERMS, QueryTerm, analyze_query};
+pub(crate) use segment::may_continue_word;
 
 /// Version of the analysis, incremented with every change of the terms that a text yields.
 pub const ANALYSIS_VERSION: u32 = 1;

@@ -152,6 +152,14 @@ impl Iterator for Segments<'_> {
     }
 }
 
+/// Returns true if a word may go on with this character.
+pub fn may_continue_word(c: char) -> bool {
+    match c.is_ascii() {
+        true => c.is_ascii_alphanumeric() || matches!(c, '.' | ',' | '+' | '#'),
+        false => matches!(class(c), Class::Word | Class::Extend) || is_cluster_tail(c),
+    }
+}
+
 fn digit_at(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_some_and(u8::is_ascii_digit)
 }

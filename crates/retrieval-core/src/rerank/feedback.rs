@@ -118,6 +118,7 @@ impl Rarity {
     }
 
     fn of_term(&self, id: usize) -> f64 {
-        self.by_frequency[self.frequency[id] as usize]
+        // A damaged term vector may contain a term twice, which is then in more documents than there are.
+        self.by_frequency.get(self.frequency[id] as usize).copied().unwrap_or_default()
     }
 }

@@ -88,14 +88,21 @@ proptest! {
     #[test]
     fn damaged_bytes_are_rejected_or_can_be_ranked(
         vector in vectors(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        zeros in prop::option::of((any::<prop::sample::Index>(), 1..400_usize)),
     ) {
         let mut bytes = vector.to_bytes();
         for (position, value) in changes {
             let position = position.index(bytes.len());
             bytes[position] = value;
         }
+        if let Some((start, length)) = zeros {
+            let start = start.index(bytes.len());
+            let end = bytes.len().min(start + length);
+            bytes[start..end].fill(0);
+        }
         if let Some(damaged) = TermVector::from_bytes(&bytes) {
+            rank(&[&damaged]);
             rank(&[&damaged, &vector]);
             prop_assert_eq!(TermVector::from_bytes(&damaged.to_bytes()), Some(damaged));
         }
@@ -107,6 +114,14 @@ proptest! {
             rank(&[&vector]);
         }
     }
+}
+
+#[test]
+fn a_vector_with_one_stem_twice_can_be_ranked() {
+    let stem = vector("blue", "", "", None, usize::MAX).stems[0].to_le_bytes();
+    // Two stems, a title of two tokens, and nothing else.
+    let bytes = [&[0, 0, 0, 0, 2][..], &stem, &stem, &[2, 0, 2, 0, 0, 0, 0, 0, 0]].concat();
+    rank(&[&TermVector::from_bytes(&bytes).unwrap()]);
 }
 
 #[test]

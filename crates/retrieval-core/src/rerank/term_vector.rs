@@ -226,7 +226,7 @@ impl TermVector {
         let mut loose = self.loose[self.loose.partition_point(|(token, _)| *token < first)..].iter().peekable();
         let text = content.get(start..end)?;
         let term_of_stem = |stem: u32| term_of(self.stems[stem as usize]);
-        let (mut found, mut count, mut is_same, mut position) = (Vec::new(), 0, true, -1);
+        let (mut found, mut count, mut is_same, mut position, mut last_end) = (Vec::new(), 0, true, -1, 0);
         analysis::places(text, |bytes, at| {
             let Some(token) = tokens.get(count) else {
                 is_same = false;
@@ -235,14 +235,16 @@ impl TermVector {
             let step = TermToken::new(0, i64::from(at) - position);
             // The position before the first one is not known.
             is_same &= count == 0 || step.step_bits() == token.step_bits();
-            position = i64::from(at);
+            (position, last_end) = (i64::from(at), bytes.end);
             let other = loose.next_if(|(number, _)| *number as usize == first as usize + count);
             if let Some(term) = term_of_stem(token.stem()).or_else(|| other.and_then(|(_, stem)| term_of_stem(*stem))) {
                 found.push((start + bytes.start..start + bytes.end, term));
             }
             count += 1;
         });
-        (is_same && count == tokens.len()).then_some(found)
+        // The stem of a word that goes on behind the passage is that of the whole word.
+        let is_cut = last_end == text.len() && content[end..].chars().next().is_some_and(analysis::may_continue_word);
+        (is_same && count == tokens.len() && !is_cut).then_some(found)
     }
 
     /// Returns the approximate memory use in bytes.
