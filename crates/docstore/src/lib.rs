@@ -82,8 +82,8 @@ impl Docstore {
     ///
     /// # Errors
     ///
-    /// `WrongRuntime` unless called on a multi-threaded tokio runtime, which then runs all operations. Migrations and
-    /// dropped SQLite calls block a thread, which a current-thread runtime cannot spare.
+    /// `WrongRuntime` unless called on a multi-threaded tokio runtime, which then runs all operations. Migrations on PostgreSQL block a
+    /// thread, which a current-thread runtime cannot spare.
     pub fn open(location: &Location, connections: usize) -> Result<Self> {
         let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {

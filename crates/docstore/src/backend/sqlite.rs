@@ -8,9 +8,11 @@ use diesel::{ConnectionError, ConnectionResult, QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::{Object, Pool};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use model::DocId;
 use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::backend::group_commit::{GroupCommit, Kind};
 pub use crate::backend::same_thread::Conn;
@@ -251,7 +253,7 @@ impl Pools {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
     {
-        same_thread::run_with(&self.runtime, free(&self.readers).await?, body).await
+        self.run(&self.readers, body).await
     }
 
     /// Runs the body on one consistent snapshot of the database.
@@ -268,12 +270,27 @@ impl Pools {
         &self,
         body: impl FnOnce(&mut SqliteConnection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let connection = free(&self.writer).await?;
         let run = |connection: &mut SqliteConnection| Ok(connection.immediate_transaction(body));
-        same_thread::run_with(&self.runtime, connection, |connection| {
-            Box::pin(async { connection.spawn_blocking(run).await? })
-        })
-        .await
+        self.run(&self.writer, |connection| Box::pin(async { connection.spawn_blocking(run).await? })).await
+    }
+
+    /// Runs the body with a connection of a pool. A dropped future stops waiting for one.
+    ///
+    /// A task waits: the pool gives a free connection to whoever has waited longest, and a future that its caller does not poll for a
+    /// while would keep it from all others.
+    async fn run<T, F>(&self, pool: &Pool<Conn>, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T>> + Send + 'static,
+    {
+        if pool.status().available > 0
+            && let Some(connection) = free(pool).now_or_never()
+        {
+            return same_thread::run_with(&self.runtime, connection?, body).await;
+        }
+        let (pool, runtime) = (pool.clone(), self.runtime.clone());
+        let waiting = async move { same_thread::run_with(&runtime, free(&pool).await?, body).await };
+        joined(AbortOnDropHandle::new(self.runtime.spawn(waiting)).await)
     }
 
     /// Runs the body in a transaction that holds the write lock from its start, and returns after its commit. A deferred
@@ -400,6 +417,43 @@ mod tests {
     async fn insert(connection: &mut Conn, number: i64) -> Result<()> {
         diesel::sql_query("INSERT INTO t VALUES (?)").bind::<BigInt, _>(number).execute(connection).await?;
         Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_that_is_not_polled_keeps_no_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
+        let held = free(&pools.readers).await.unwrap();
+        let read = || {
+            Box::pin(pools.read(|connection| Box::pin(async { Ok(number(connection, "SELECT 7 AS number").await) })))
+        };
+        let (mut first, mut second) = (read(), read());
+        for waiting in [&mut first, &mut second] {
+            assert!(waiting.now_or_never().is_none());
+        }
+        drop(held);
+        assert_eq!(second.await.unwrap(), 7);
+        assert_eq!(first.await.unwrap(), 7);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_dropped_read_does_not_wait_for_a_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = Pools::open(&folder.path().join("test.db"), 1).unwrap();
+        let held = free(&pools.readers).await.unwrap();
+        let mut read = Box::pin(pools.read(|_| Box::pin(async { Ok(panic!("nobody waits for it")) })));
+        assert!((&mut read).now_or_never().is_none());
+        while pools.readers.status().waiting == 0 {
+            tokio::task::yield_now().await;
+        }
+        drop(read);
+        while pools.readers.status().waiting > 0 {
+            tokio::task::yield_now().await;
+        }
+        drop(held);
+        let seven =
+            pools.read(|connection| Box::pin(async { Ok(number(connection, "SELECT 7 AS number").await) })).await;
+        assert_eq!(seven.unwrap(), 7);
     }
 
     /// Counts the commits in the write-ahead log (https://sqlite.org/fileformat2.html#walformat).
