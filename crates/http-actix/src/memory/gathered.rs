@@ -1,7 +1,6 @@
 //! Memory of answers whose parts are complete before they are serialized.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use admission::Permit;
 use model::OrganizationId;
@@ -43,11 +42,10 @@ impl<'a> Gathered<'a> {
             return Ok(());
         }
         // The wait for the turn included, so that many parts wait no longer than one.
-        let max_wait = self.budget.max_wait;
-        let started = Instant::now();
-        let turn = tokio::time::timeout(max_wait, self.turn.lock()).await;
-        let _turn = turn.map_err(|_| self.budget.refused(max_wait))?;
-        self.grow(bytes, max_wait.saturating_sub(started.elapsed())).await
+        let deadline = self.deadline();
+        let turn = tokio::time::timeout_at(deadline, self.turn.lock()).await;
+        let _turn = turn.map_err(|_| self.budget.refused(self.budget.max_wait))?;
+        self.grow(bytes, deadline).await
     }
 
     /// Returns the length of the parts.
@@ -61,7 +59,7 @@ impl<'a> Gathered<'a> {
     /// `overloaded` if the answer needs more than its parts, and the wait for it is too long.
     pub async fn into_answer(self, body: Vec<u8>) -> Result<Answer, Failure> {
         self.parts().bytes = 0;
-        self.grow(body.len(), self.budget.max_wait).await?;
+        self.grow(body.len(), self.deadline()).await?;
         let mut parts = self.parts();
         let needed = self.needed(&parts, body.len());
         let mut memory = parts.memory.take().filter(|_| needed > 0);
@@ -71,15 +69,18 @@ impl<'a> Gathered<'a> {
         Ok(Answer { bytes: body.into(), memory })
     }
 
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.budget.max_wait
+    }
+
     /// Takes what a further part lacks, and counts the part. Again if shorter parts came meanwhile.
-    async fn grow(&self, bytes: usize, max_wait: Duration) -> Result<(), Failure> {
-        let started = Instant::now();
+    async fn grow(&self, bytes: usize, deadline: Instant) -> Result<(), Failure> {
         loop {
             let more = self.lacking(bytes);
             if more == 0 {
                 return Ok(());
             }
-            let max_wait = max_wait.saturating_sub(started.elapsed());
+            let max_wait = deadline.saturating_duration_since(Instant::now());
             let permit = self.budget.take_kib(self.organization, more, max_wait).await?;
             let mut parts = self.parts();
             parts.kib += more;
