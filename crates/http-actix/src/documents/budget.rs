@@ -3,6 +3,7 @@
 use api_types::{
     DocumentResult, DocumentsResponse, ErrorCode, OnExceed, Passage, ReadDocument, ResponseBudget, Warning, WarningCode,
 };
+use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::call::Context;
@@ -146,25 +147,25 @@ impl Shaping {
     /// Cuts texts to equal shares of what is left; what a short text does not need goes to the longer ones. Returns `false` if
     /// there was nothing to cut.
     fn shed_content(&mut self) -> Result<bool, Failure> {
+        let max_chars = self.max_chars;
         let mut texts = Vec::new();
         for document in self.documents() {
-            texts.push(Payload::take(document)?);
+            texts.push(Payload::take(document, max_chars)?);
         }
-        // Without texts, but with all warnings about cut ones.
+        // Without texts, but with all warnings about cut ones. Short texts in place of their warnings may shorten it.
         let base = size(&self.response)?;
-        let mut left = self.max_chars.saturating_sub(base + DIGITS);
+        let mut left = wire_int(max_chars) - wire_int(base + DIGITS);
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|index| texts[*index].chars);
         let mut shares = vec![0; texts.len()];
         for (done, index) in order.iter().enumerate() {
-            let share = left / (order.len() - done) as u64;
+            let share = (left / (order.len() - done) as i64).max(0);
             shares[*index] = texts[*index].chars.min(share);
             left -= shares[*index];
         }
-        let max_chars = self.max_chars;
         let mut is_cut = false;
         for ((document, payload), share) in self.documents().zip(texts).zip(shares) {
-            is_cut |= payload.put_back(document, share, max_chars)?;
+            is_cut |= payload.put_back(document, share)?;
         }
         Ok(is_cut)
     }
@@ -176,35 +177,30 @@ struct Payload {
     /// Warning about a content that was cut when it was read. That about the budget stands in its place meanwhile.
     warning: Option<Warning>,
     passages: Option<Vec<Passage>>,
-    /// Length in the body, in characters.
-    chars: u64,
+    /// Characters by which the whole text lengthens the body; negative if it is shorter than the warning about its cut.
+    chars: i64,
 }
 
 impl Payload {
-    /// Takes the text out of a document, which is then shown as cut to nothing.
-    fn take(document: &mut ReadDocument) -> Result<Self, Failure> {
-        let Some(content) = &mut document.content else {
-            let passages = document.passages.as_mut().map(std::mem::take);
-            let mut chars = 0;
-            for passage in passages.iter().flatten() {
-                chars += length_of(passage)?.chars + 1;
-            }
-            return Ok(Self { content: None, warning: None, passages, chars });
+    /// Takes the text out of a document, which is then shown as cut to nothing by a budget of `max_chars`.
+    fn take(document: &mut ReadDocument, max_chars: u64) -> Result<Self, Failure> {
+        let whole = chars_of(document)?;
+        let content = document.content.as_mut().map(|content| std::mem::take(&mut content.text));
+        let (warning, passages) = match content {
+            Some(_) => (replace_cut_warning(document, Some(cut_warning(max_chars))), None),
+            None => (None, document.passages.as_mut().map(std::mem::take)),
         };
-        let text = std::mem::take(&mut content.text);
-        let mut chars = length_of(&text)?.chars;
-        let warning = replace_cut_warning(document, Some(cut_warning(0)));
-        if let Some(warning) = &warning {
-            chars += length_of(warning)?.chars.saturating_sub(length_of(&cut_warning(0))?.chars);
-        }
-        Ok(Self { content: Some(text), warning, passages: None, chars })
+        Ok(Self { content, warning, passages, chars: whole - chars_of(document)? })
     }
 
-    /// Puts back as much as fits into `share` characters of the body. Returns `true` if the rest is left out.
-    fn put_back(self, document: &mut ReadDocument, share: u64, max_chars: u64) -> Result<bool, Failure> {
+    /// Puts back as much as lengthens the body by `share` characters at most. Returns `true` if the rest is left out.
+    fn put_back(self, document: &mut ReadDocument, share: i64) -> Result<bool, Failure> {
+        // Only whole texts have a negative share.
+        let room = u64::try_from(share).unwrap_or_default();
         let mut is_cut = false;
         if let Some(passages) = self.passages {
-            let mut left = share;
+            // No comma stands before the first one.
+            let mut left = room + 1;
             let mut kept = Vec::new();
             for passage in passages {
                 let Some(rest) = left.checked_sub(length_of(&passage)?.chars + 1) else {
@@ -223,13 +219,17 @@ impl Payload {
             replace_cut_warning(document, self.warning);
             return Ok(is_cut);
         }
-        let end = prefix(&text, share);
+        let end = prefix(&text, room);
         content.text = text[..end].to_owned();
         content.char_count = wire_int(content.text.chars().count() as u64);
         content.truncated = true;
-        replace_cut_warning(document, Some(cut_warning(max_chars)));
         Ok(true)
     }
+}
+
+/// Measures a value as JSON, in characters.
+fn chars_of(value: &impl Serialize) -> Result<i64, Failure> {
+    Ok(wire_int(length_of(value)?.chars))
 }
 
 /// Names the limit in the warning about a text that was cut to it when it was read.
@@ -268,11 +268,8 @@ fn share_warning(max_chars: u64) -> Warning {
     Warning { code: WarningCode::ContentTruncated, message, details }
 }
 
-/// Returns the length in bytes of the longest beginning that has at most `share` characters as a JSON string.
-fn prefix(text: &str, share: u64) -> usize {
-    // The quotation marks; and a margin for the numbers and warnings of a cut text.
-    const MARGIN: u64 = 2 + 24;
-    let mut left = share.saturating_sub(MARGIN);
+/// Returns the length in bytes of the longest beginning that has at most `left` characters in a JSON string.
+fn prefix(text: &str, mut left: u64) -> usize {
     for (at, character) in text.char_indices() {
         let length = match character {
             '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,

@@ -194,6 +194,36 @@ async fn one_budget_covers_all_documents() {
 }
 
 #[actix_web::test]
+async fn texts_shorter_than_the_warning_about_their_cut_stay_whole() {
+    let lengths: Vec<usize> = [24; 19].into_iter().chain([100_000]).collect();
+    let api = with_pages(&lengths).await;
+    let documents: Vec<Value> = (0..20).map(|n| json!({"canonical_url": url(n)})).collect();
+    let body = |documents: &[Value], budget: Value| {
+        let response = json!({"budget": budget});
+        json!({"documents": documents, "include": ["metadata", "content"], "response": response})
+    };
+    let short = body_chars(&read(&api, body(&documents[..19], json!({}))).await);
+    for (room, on_exceed) in [(1_500, "error"), (1_500, "shed"), (2_500, "error")] {
+        let budget = json!({"max_chars_total": short + room, "on_exceed": on_exceed});
+        let answer = read(&api, body(&documents, budget)).await;
+        let left = (short + room).checked_sub(body_chars(&answer)).unwrap();
+        assert!(left < 40, "{left} more characters of text");
+        let answer = answer.json();
+        let codes: Vec<Value> =
+            answer["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].clone()).collect();
+        assert_eq!(codes, ["response_truncated"]);
+        let results = answer["results"].as_array().unwrap();
+        for result in &results[..19] {
+            let document = &result["document"];
+            assert_eq!((chars(&document["content"]["text"]), document.get("warnings")), (24, None), "{document}");
+        }
+        let long = &results[19]["document"];
+        assert_eq!(long["warnings"][0]["code"], "content_truncated");
+        assert!(chars(&long["content"]["text"]) > 100, "{long}");
+    }
+}
+
+#[actix_web::test]
 async fn a_cut_text_names_the_limit_that_cut_it() {
     let api = with_pages(&[10_000, 400_100]).await;
     // The other documents are unknown, and have their share.
