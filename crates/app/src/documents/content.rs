@@ -35,21 +35,15 @@ pub fn slice<'a>(rendered: &Rendered<'a>, chosen: &[usize], request: &ReadReques
     Slice { full, bytes, char_count, truncated }
 }
 
-/// Builds the content block. Adds warnings for truncated content and stale ranges.
-pub fn view(
-    slice: &Slice<'_>,
-    request: &ReadRequest,
-    latest: CaptureId,
-    warnings: &mut Vec<ReadWarning>,
-) -> ContentView {
-    let range = request.range.as_ref();
-    let start_char = range.map_or(0, |range| range.start_char);
-    if let Some(requested) = range.and_then(|range| range.capture_id)
-        && start_char > 0
-        && requested != latest
-    {
-        warnings.push(ReadWarning::StaleRange { requested, latest });
-    }
+/// Returns the warning about a continuation in another capture than `latest`.
+pub fn stale_range(request: &ReadRequest, latest: CaptureId) -> Option<ReadWarning> {
+    let range = request.range.as_ref().filter(|range| range.start_char > 0)?;
+    let requested = range.capture_id.filter(|requested| *requested != latest)?;
+    Some(ReadWarning::StaleRange { requested, latest })
+}
+
+/// Builds the content block. Adds a warning for truncated content.
+pub fn view(slice: &Slice<'_>, request: &ReadRequest, warnings: &mut Vec<ReadWarning>) -> ContentView {
     let (field, limit) = limit(request);
     if slice.truncated
         && let Some(max_chars) = limit
@@ -62,7 +56,7 @@ pub fn view(
         text: slice.full[slice.bytes.clone()].to_owned(),
         truncated: slice.truncated,
         char_count: slice.char_count as u64,
-        start_char,
+        start_char: request.range.as_ref().map_or(0, |range| range.start_char),
     }
 }
 

@@ -114,6 +114,16 @@ impl ReadRequest {
     fn needs_whole_page(&self) -> bool {
         self.selection == Selection::FullDocument || (self.whole_page && !self.cache_only)
     }
+
+    /// Returns true if the answer has a content block, if there is content.
+    fn wants_content(&self) -> bool {
+        self.include.content && self.selection != Selection::None
+    }
+
+    /// Returns true if the answer contains text of the document: content or passages.
+    fn wants_text(&self) -> bool {
+        self.wants_content() || self.include.passages
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -38,14 +38,17 @@ pub fn outcome(
     let rendered = Rendered::new(reading, document.mime.as_deref(), request.format);
     let chosen = selection::choose(&rendered, document.language.as_deref(), request, &mut warnings);
     let has_match = !warnings.contains(&ReadWarning::NoMatch);
-    let wants_content = request.include.content && request.selection != Selection::None;
-    let slice = if wants_content || content::is_limited(request) {
+    let slice = if request.wants_content() || content::is_limited(request) {
         content::slice(&rendered, &chosen, request)
     } else {
         Slice::default()
     };
-    let content = (is_available && has_match && wants_content)
-        .then(|| content::view(&slice, request, capture.capture_id, &mut warnings));
+    // With the selection `none` a range has no effect.
+    if is_available && has_match && request.wants_text() && request.selection != Selection::None {
+        warnings.extend(content::stale_range(request, capture.capture_id));
+    }
+    let content =
+        (is_available && has_match && request.wants_content()).then(|| content::view(&slice, request, &mut warnings));
     let returned = returned::passages(&rendered, &chosen, &slice, request);
     // Without a match the outline is all that there is to go on with.
     if has_match && let Some(headings) = returned::headings(&rendered, &returned, &slice, request) {
@@ -65,16 +68,16 @@ pub fn outcome(
     }
 }
 
-/// States the latest capture, if that is not the one that was read.
+/// States the latest capture, if that is not the one that was read. A range of the latest one is not stale.
 pub fn with_latest(mut outcome: ReadOutcome, latest: Option<CaptureHead>) -> ReadOutcome {
     let Some(latest) = latest else { return outcome };
     outcome.document.latest_capture_id = Some(latest.capture_id);
     outcome.document.content_digest = Some(latest.content_digest.clone());
-    for warning in &mut outcome.warnings {
-        if let ReadWarning::StaleRange { latest: stated, .. } = warning {
-            *stated = latest.capture_id;
-        }
-    }
+    outcome.warnings.retain_mut(|warning| {
+        let ReadWarning::StaleRange { requested, latest: stated } = warning else { return true };
+        *stated = latest.capture_id;
+        *requested != latest.capture_id
+    });
     outcome.capture_history = outcome.capture_history.map(|_| vec![head_view(latest)]);
     outcome
 }

@@ -61,8 +61,7 @@ impl App {
         // A shorter content is compared whole with the query. Of a longer one the parts with the most and rarest words are read, up to this length or what `max_chars` needs.
         let selection_bytes = self.options.read_limits.selection_bytes;
         let is_long = map.end().byte > selection_bytes;
-        let wants_content = request.include.content && request.selection != Selection::None;
-        if !wants_content && !request.include.passages {
+        if !request.wants_text() {
             return Ok(Vec::new());
         }
         match request.selection {

@@ -85,6 +85,43 @@ async fn kept_capture_is_read_by_its_id() {
 }
 
 #[actix_web::test]
+async fn range_of_another_capture_is_stale_unless_that_is_the_latest() {
+    let api = Api::new().await;
+    let (doc_id, first) = with_replaced_page(&api).await;
+    let latest = api.post("/v1/document", &json!({"doc_id": doc_id})).await.json()["provenance"]["capture_id"].clone();
+    let first = json!(first);
+    let other = json!("0190a6d2-6a60-7b11-9c2f-2a8d6e4f7b90");
+    let all = json!(["metadata", "passages", "capture_history", "content"]);
+    let whole = json!("full_document");
+    for (pinned, requested, include, selection, is_stale) in [
+        (None, &first, all.clone(), &whole, true),
+        (None, &first, json!(["metadata", "passages"]), &whole, true),
+        (None, &first, json!(["content"]), &whole, true),
+        (None, &first, json!(["metadata", "capture_history"]), &whole, false),
+        (None, &first, all.clone(), &json!("none"), false),
+        (None, &latest, all.clone(), &whole, false),
+        (Some(&first), &first, all.clone(), &whole, false),
+        (Some(&first), &latest, all.clone(), &whole, false),
+        (Some(&first), &other, all.clone(), &whole, true),
+        (Some(&first), &other, json!(["passages"]), &whole, true),
+        (Some(&latest), &first, all.clone(), &whole, true),
+    ] {
+        let content = json!({"selection": selection, "range": {"start_char": 9, "capture_id": requested}});
+        let mut request = json!({"doc_id": doc_id, "include": include, "content": content});
+        if let Some(capture_id) = pinned {
+            request["capture_id"] = capture_id.clone();
+        }
+        let read = api.post("/v1/document", &request).await.json();
+        let warnings = read["warnings"].as_array().into_iter().flatten();
+        let stale: Vec<&Value> =
+            warnings.filter(|warning| warning["code"] == "stale_range").map(|warning| &warning["details"]).collect();
+        let details = json!({"requested_capture_id": requested, "latest_capture_id": latest});
+        let expected = if is_stale { vec![&details] } else { Vec::new() };
+        assert_eq!(stale, expected, "{request}");
+    }
+}
+
+#[actix_web::test]
 async fn invalid_citations_are_refused_by_field() {
     let api = Api::new().await;
     let id = "0190a6d2-6a60-7b11-9c2f-2a8d6e4f7b90";
