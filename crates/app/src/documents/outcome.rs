@@ -56,7 +56,9 @@ pub fn outcome(
     }
     let passages = request.include.passages.then(|| {
         let offsets = request.include_offsets && capture.format == ContentFormat::Markdown;
-        passages::views(&reading.excerpt, &returned, offsets)
+        // The list alone is limited: the headings are those of the whole returned text.
+        let listed = returned.len().min(request.max_passages.unwrap_or(usize::MAX));
+        passages::views(&reading.excerpt, &returned[..listed], offsets)
     });
     ReadOutcome {
         document: view,

@@ -27,16 +27,15 @@ pub fn passages(
 ) -> Vec<ReturnedPassage> {
     let excerpt = &rendered.reading.excerpt;
     let whole = |position: &usize| ReturnedPassage { position: *position, bytes: 0..excerpt.text(*position).len() };
-    let most = request.max_passages.unwrap_or(usize::MAX);
     if request.selection == Selection::None || !content::is_limited(request) {
-        return chosen.iter().map(whole).take(most).collect();
+        return chosen.iter().map(whole).collect();
     }
     let shown = &slice.bytes;
     let located: Vec<(usize, Range<usize>)> =
         chosen.iter().copied().zip(locations(rendered, chosen, request.selection)).collect();
     let is_within = |at: &Range<usize>| !at.is_empty() && at.start >= shown.start && at.end <= shown.end;
     let within: Vec<ReturnedPassage> =
-        located.iter().filter(|(_, at)| is_within(at)).map(|(position, _)| whole(position)).take(most).collect();
+        located.iter().filter(|(_, at)| is_within(at)).map(|(position, _)| whole(position)).collect();
     if !within.is_empty() {
         return within;
     }
@@ -50,7 +49,7 @@ pub fn passages(
             if rendered.converts() { whole(position).bytes } else { part.start - at.start..part.end - at.start };
         Some(ReturnedPassage { position: *position, bytes })
     });
-    parts.take(most).collect()
+    parts.collect()
 }
 
 /// Returns the location of each passage, without the white space at its end, in the selected text.

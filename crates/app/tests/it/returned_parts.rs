@@ -148,14 +148,21 @@ async fn number_of_passages_is_limited() {
         (Selection::TopPassages, None, 7, vec![0, 1, 2, 3, 4, 5, 6]),
         (Selection::QueryRelevant, Some("section 4"), 1, vec![4]),
     ] {
-        for max_chars in [None, Some(100_000)] {
+        for (max_chars, format) in [
+            (None, ContentFormat::Markdown),
+            (None, ContentFormat::Text),
+            (Some(100_000), ContentFormat::Markdown),
+            (Some(100_000), ContentFormat::Text),
+        ] {
             let query = query.map(str::to_owned);
-            let request =
-                ReadRequest { selection, query, max_chars, max_passages: Some(max_passages), ..read_url(URL) };
+            let max_passages = Some(max_passages);
+            let request = ReadRequest { selection, query, max_chars, format, max_passages, ..read_url(URL) };
             let outcome = read(&started, request).await;
-            assert_eq!(ordinals(&outcome), expected, "{selection:?} {max_passages} {max_chars:?}");
+            assert_eq!(ordinals(&outcome), expected, "{selection:?} {max_passages:?} {max_chars:?} {format:?}");
             if selection == Selection::FullDocument {
-                assert_eq!(outcome.content.unwrap().text, sections(), "the text is not limited");
+                let text = outcome.content.unwrap().text;
+                assert!(text == sections() || format == ContentFormat::Text, "the text is not limited");
+                assert_eq!(outcome.document.headings.len(), 10, "nor are its headings: {max_chars:?} {format:?}");
             }
         }
     }

@@ -156,6 +156,26 @@ async fn all_fields_apply_to_each_document() {
 }
 
 #[actix_web::test]
+async fn outline_is_that_of_the_text_however_few_passages_are_listed() {
+    let api = Api::new().await;
+    let markdown = "A preface.\n\n# Moon\n\nThe moon raises the tides.\n\n# Sun\n\nThe sun helps a little.\n";
+    api.world.import_one(page(&url(0), markdown)).await;
+    for most in [0, 1] {
+        // The text is limited in three ways: by the request, by the share of each document, and not at all.
+        let content = json!({"format": "text", "max_passages": most});
+        let limited = json!({"format": "text", "max_passages": most, "max_chars": 1_000_000});
+        let single = api.post("/v1/document", &json!({"canonical_url": url(0), "content": content})).await.json();
+        let capped = api.post("/v1/document", &json!({"canonical_url": url(0), "content": limited})).await.json();
+        let several = read(&api, json!({"documents": [{"canonical_url": url(0)}], "content": content})).await.json();
+        for document in [&single, &capped, &several["results"][0]["document"]] {
+            assert_eq!(document["doc"]["headings"], json!(["Moon", "Sun"]), "{document}");
+            assert_eq!(document["content"]["text"], single["content"]["text"]);
+            assert_eq!(document["passages"].as_array().unwrap().len(), most);
+        }
+    }
+}
+
+#[actix_web::test]
 async fn one_budget_covers_all_documents() {
     let api = with_pages(&[300, 9_000, 6_000]).await;
     let documents: Vec<Value> = (0..3).map(|n| json!({"canonical_url": url(n)})).collect();
