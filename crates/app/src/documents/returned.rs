@@ -80,7 +80,7 @@ pub fn headings(
         Selection::FullDocument => !content::is_limited(request),
         Selection::QueryRelevant | Selection::TopPassages | Selection::PassageIds => false,
     };
-    if is_whole || !(request.include.content || request.include.passages) {
+    if is_whole || !request.wants_text() {
         return None;
     }
     if rendered.reading.capture.headings.0.is_empty() {

@@ -13,23 +13,23 @@ use crate::excerpt::Excerpt;
 pub const MAX_SELECTED: usize = 5;
 
 /// Returns the positions of the selected passages in document order. Adds warnings for unknown passage ids and for a query
-/// without a match.
+/// without a match. Selects nothing for an answer without text.
 pub fn choose(
     rendered: &Rendered<'_>,
     language: Option<&str>,
     request: &ReadRequest,
     warnings: &mut Vec<ReadWarning>,
 ) -> Vec<usize> {
+    if !request.wants_text() {
+        return Vec::new();
+    }
     let excerpt = &rendered.reading.excerpt;
-    // Nothing is known of the passages of a long content that is not returned.
-    let is_read = !rendered.reading.is_part || request.include.content || request.include.passages;
     match request.selection {
         Selection::None | Selection::FullDocument => (0..excerpt.passages().len()).collect(),
-        Selection::PassageIds if !is_read => Vec::new(),
         Selection::PassageIds => by_ids(excerpt, request, warnings),
         Selection::QueryRelevant | Selection::TopPassages => {
             let ranked = ranked(excerpt, language, request.query.as_deref());
-            if ranked.is_empty() && (!excerpt.passages().is_empty() || (rendered.reading.is_part && is_read)) {
+            if ranked.is_empty() && (!excerpt.passages().is_empty() || rendered.reading.is_part) {
                 warnings.push(ReadWarning::NoMatch);
             }
             let mut best = match budget(request) {

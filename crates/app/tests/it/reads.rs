@@ -445,6 +445,27 @@ mod content {
     }
 
     #[tokio::test]
+    async fn nothing_is_selected_for_an_answer_without_text() {
+        let (world, tenant, short) = with_page().await;
+        let long = "https://example.com/long";
+        world.import_one(page(long, &sections(&["Tides."; 200]))).await;
+        let metadata = Include { metadata: true, passages: false, capture_history: false, content: false };
+        for request in [short, read_url(long)] {
+            let stored = read(&world, &tenant, request.clone()).await;
+            for selection in [Selection::PassageIds, Selection::QueryRelevant, Selection::TopPassages] {
+                for include in [metadata, Include { capture_history: true, ..metadata }] {
+                    let query = Some("submarine".to_owned());
+                    let passage_ids = vec!["not an id".to_owned()];
+                    let request = ReadRequest { include, selection, query, passage_ids, ..request.clone() };
+                    let outcome = read(&world, &tenant, request).await;
+                    assert_eq!(outcome.warnings, [], "{selection:?} {include:?}");
+                    assert_eq!(outcome.document.headings, stored.document.headings, "{selection:?} {include:?}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
     async fn a_range_is_cut_in_characters() {
         let (world, tenant, _) = with_page().await;
         world.import_one(page("https://example.com/wide", "日本語のテキスト🦀 and more")).await;
