@@ -9,6 +9,7 @@ use retrieval_core::url::parse_workspace_url;
 use super::quote::QuoteSource;
 use super::semantic::by_both;
 use super::{Detail, SearchRequest};
+use crate::documents::is_snippet;
 use crate::excerpt::Excerpt;
 
 /// A document in its place, with the text that answers the query.
@@ -40,6 +41,8 @@ pub struct SearchHit {
     /// The capture that the content came from.
     pub capture_id: CaptureId,
     pub captured_at: Timestamp,
+    /// True if that capture holds the text of a search result, not the whole page.
+    pub is_snippet: bool,
     /// `sha256:` and the hexadecimal digest of the content.
     pub content_digest: String,
     /// Sentences around the query's words, verbatim. Empty below [`Detail::Snippets`].
@@ -55,7 +58,7 @@ pub struct HitPassage {
     /// Position in the document, from 0.
     pub ordinal: u32,
     pub text: String,
-    /// Position in the content, in characters.
+    /// Position in the content of the capture, in characters.
     pub chars: Range<u32>,
     /// Headings above the passage, outermost first.
     pub section_path: Vec<String>,
@@ -95,6 +98,7 @@ pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &m
         last_crawled_at: document.last_crawled_at,
         capture_id: capture.capture_id,
         captured_at: capture.captured_at,
+        is_snippet: is_snippet(capture.format),
         content_digest: capture.content_digest,
         snippet,
         passages,

@@ -141,22 +141,25 @@ impl<'a> MetadataView<'a> {
 struct PassageList<'a> {
     doc_id: Uuid,
     passages: &'a [HitPassage],
+    /// False if the positions are those in a snippet, not in the content of the document.
+    offsets: bool,
 }
 
 impl<'a> PassageList<'a> {
     fn new(hit: &'a SearchHit, count: usize) -> Self {
-        Self { doc_id: hit.doc_id.0, passages: hit.passages.get(..count).unwrap_or(&hit.passages) }
+        let passages = hit.passages.get(..count).unwrap_or(&hit.passages);
+        Self { doc_id: hit.doc_id.0, passages, offsets: !hit.is_snippet }
     }
 
     fn views(&self) -> impl Iterator<Item = PassageView<'a>> {
-        let doc_id = self.doc_id;
+        let Self { doc_id, offsets, .. } = *self;
         self.passages.iter().map(move |passage| PassageView {
             passage_id: passage.passage_id.0,
             doc_id,
             ordinal: passage.ordinal,
             text: &passage.text,
-            char_start: passage.chars.start,
-            char_end: passage.chars.end,
+            char_start: offsets.then_some(passage.chars.start),
+            char_end: offsets.then_some(passage.chars.end),
             section_heading: passage.section_path.last().map(String::as_str),
             section_path: some_items(&passage.section_path),
         })
@@ -176,8 +179,10 @@ struct PassageView<'a> {
     doc_id: Uuid,
     ordinal: u32,
     text: &'a str,
-    char_start: u32,
-    char_end: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    char_start: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    char_end: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section_heading: Option<&'a str>,
     section_path: Option<&'a [String]>,

@@ -46,11 +46,12 @@ fn any_passage() -> impl Strategy<Value = HitPassage> {
 fn any_hit() -> impl Strategy<Value = SearchHit> {
     let texts = (any_option(), any_option(), any_option(), any_option(), any_text(160));
     let lists = (prop::collection::vec(any_text(10), 0..3), prop::collection::vec(any_passage(), 0..4));
-    let facts = (any::<bool>(), 0u8..200, any_time(), prop::option::of(any_time()), prop::option::of(any_time()));
+    let dates = (any_time(), prop::option::of(any_time()), prop::option::of(any_time()));
+    let facts = (any::<bool>(), any::<bool>(), 0u8..200, dates);
     (texts, lists, facts).prop_map(|(texts, lists, facts)| {
         let (title, description, mime, source_uri, snippet) = texts;
         let (labels, passages) = lists;
-        let (web, score, time, published_at, last_crawled_at) = facts;
+        let (web, is_snippet, score, (time, published_at, last_crawled_at)) = facts;
         SearchHit {
             rank: 1,
             // Binary fractions survive any JSON reader.
@@ -72,6 +73,7 @@ fn any_hit() -> impl Strategy<Value = SearchHit> {
             last_crawled_at,
             capture_id: CaptureId(Uuid::from_u128(8)),
             captured_at: time,
+            is_snippet,
             content_digest: "sha256:00".to_owned(),
             snippet,
             passages,
