@@ -185,15 +185,15 @@ impl HttpEmbedder {
     /// Requests the vectors of some texts; `None` if one of several is too long. A single one is shortened, since servers other than
     /// TEI, Cohere and Jina do not cut texts to the model's limit of tokens.
     async fn request_part(&self, kind: TextKind, batch: &[String]) -> Result<Option<Vec<Vec<f32>>>, Failure> {
-        let prefix = match kind {
-            TextKind::Query => &self.query_prefix,
-            TextKind::Document => &self.document_prefix,
+        let (prefix, call_time) = match kind {
+            TextKind::Query => (&self.query_prefix, self.timeout),
+            TextKind::Document => (&self.document_prefix, self.document_timeout),
         };
         let mut max_chars = texts::MAX_CHARS;
         loop {
             let texts: Vec<String> = batch.iter().map(|text| texts::with_prefix(prefix, text, max_chars)).collect();
             let body = self.dialect.body(&self.model, kind, &texts, self.dimensions.requested())?;
-            let reply = self.endpoint.post(body, self.dimensions.max_response(&texts)).await?;
+            let reply = self.endpoint.post(body, self.dimensions.max_response(&texts), call_time).await?;
             if reply.status == 200 {
                 let vectors = self.dialect.read(&reply.body)?;
                 return Ok(Some(self.dimensions.check(vectors, texts.len())?));

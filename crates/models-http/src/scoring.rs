@@ -112,7 +112,7 @@ impl HttpReranker {
         loop {
             let cut: Vec<String> = texts.iter().map(|text| text.chars().take(max_chars).collect()).collect();
             let body = form.body(&self.model, query, &cut)?;
-            let reply = self.endpoint.post(body, MAX_RESPONSE).await?;
+            let reply = self.endpoint.post(body, MAX_RESPONSE, self.timeout).await?;
             match shorter(&cut) {
                 Some(half) if is_too_long(&reply) => max_chars = half,
                 Some(_) | None => {

@@ -242,6 +242,38 @@ async fn long_pause_is_remembered_for_all_calls() {
 }
 
 #[tokio::test]
+async fn pause_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
+    for (status, kind) in [(429, TextKind::Query), (429, TextKind::Document), (503, TextKind::Query)] {
+        for reply in Reply::unfinished(status, &["Retry-After: 60"]) {
+            let endpoint = Endpoint::start(move |_, _| reply.clone());
+            let embedder = embedder(&endpoint);
+            let outcome = embedder.embed(kind, &numbers(1)).await;
+            assert!(matches!(outcome, Err(ModelError::Status(found)) if found == status), "{status}: {outcome:?}");
+            for kind in [TextKind::Query, TextKind::Document] {
+                assert!(matches!(embedder.embed(kind, &numbers(1)).await, Err(ModelError::CoolingDown)), "{status}");
+            }
+            assert_eq!(endpoint.received().len(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn final_status_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
+    // Shorter than the longest wait for the body of an error.
+    let short = Duration::from_millis(900);
+    for kind in [TextKind::Query, TextKind::Document] {
+        for reply in Reply::unfinished(401, &[]) {
+            let endpoint = Endpoint::start(move |_, _| reply.clone());
+            let hurried = HttpEmbedderOptions { timeout: short, document_timeout: short, ..options(&endpoint, "/v1") };
+            let embedder = HttpEmbedder::new(hurried).expect("a client");
+            let outcome = embedder.embed(kind, &numbers(1)).await;
+            assert!(matches!(outcome, Err(ModelError::Status(401))), "{outcome:?}");
+            assert_eq!(endpoint.received().len(), 1, "it is final");
+        }
+    }
+}
+
+#[tokio::test]
 async fn late_query_ends_at_its_timeout_and_pauses_queries() {
     let endpoint = Endpoint::start(|number, request| if number == 0 { Reply::Silence } else { vectors(request) });
     let impatient = HttpEmbedderOptions { timeout: Duration::from_millis(100), ..options(&endpoint, "/v1") };
