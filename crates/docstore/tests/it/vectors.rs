@@ -287,7 +287,7 @@ async fn only_the_owner_reuses_vectors(db: Database) {
 async fn vectors_that_cannot_be_stored_are_an_error(db: Database) {
     let new = page("https://example.com/", "a page");
     save(&db, &new).await;
-    let [mut long, mut mixed] = [0; 2].map(|_| vectors(&new, 1, COMPLETE));
+    let [mut long, mut mixed] = [(); 2].map(|()| vectors(&new, 1, COMPLETE));
     long.passages.iter_mut().for_each(|passage| passage.codes = vec![1; 70_000].into_boxed_slice());
     mixed.passages[1].codes = vec![1; 4].into_boxed_slice();
     for unstorable in [long, mixed] {
