@@ -51,9 +51,9 @@ impl LocalEmbedder {
             }
         };
         if dimensions > MAX_DIMENSIONS {
-            return Err(fault(format!(
-                "has vectors of {dimensions} components, and at most {MAX_DIMENSIONS} are supported: set `embed.dimensions`"
-            )));
+            let reason =
+                format!("has vectors of {dimensions} components, more than {MAX_DIMENSIONS}: set `embed.dimensions`");
+            return Err(fault(reason));
         }
         let model = Arc::new(model);
         let tested = Arc::clone(&model);

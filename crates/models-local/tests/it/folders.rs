@@ -189,7 +189,7 @@ fn vectors_with_too_many_components_are_refused() {
     let table = safetensors(&[("embeddings", "F32", &[9, 8_193], floats(&[0.5; 9 * 8_193]))]);
     write(model.path(), "model.safetensors", &table);
     let name = model.path().file_name().unwrap().to_str().unwrap().to_owned();
-    refused(&model, &name, "at most 8192 are supported: set `embed.dimensions`");
+    refused(&model, &name, "more than 8192: set `embed.dimensions`");
     for dimensions in [256, 8_192] {
         let options = LocalEmbedderOptions { dimensions, ..options() };
         let embedder = LocalEmbedder::open(model.path(), options).unwrap();
