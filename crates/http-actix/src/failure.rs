@@ -62,9 +62,9 @@ impl Failure {
             .with(RETRY_AFTER_SECONDS, seconds)
     }
 
-    /// Seconds after which a retry makes sense, for `overloaded` and for rejected credentials.
+    /// Value of `Retry-After` in seconds, which only `overloaded` has: a 429 has the wait in its details or in `X-RateLimit-Reset`.
     pub fn retry_after(&self) -> Option<u64> {
-        self.details.get(RETRY_AFTER_SECONDS)?.as_u64()
+        self.details.get(RETRY_AFTER_SECONDS).filter(|_| self.code == ErrorCode::Overloaded)?.as_u64()
     }
 
     pub fn internal(cause: impl Into<BoxError>) -> Self {

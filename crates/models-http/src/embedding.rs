@@ -20,7 +20,7 @@ use self::dialect::Dialect;
 use self::vectors::Dimensions;
 use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, unreachable};
-use crate::lengths::{is_too_long, shorter};
+use crate::lengths::{MIN_CHARS, is_too_long, shorter};
 use crate::retries::{Failure, Retries};
 
 /// Requests for documents at a time. More would delay queries at the endpoint.
@@ -183,28 +183,31 @@ impl HttpEmbedder {
     }
 
     /// Requests the vectors of some texts; `None` if one of several is too long. A single one is shortened, since servers other than
-    /// TEI, Cohere and Jina do not cut texts to the model's limit of tokens.
+    /// TEI, Cohere and Jina do not cut texts to the model's limit of tokens. Its prefix stays: the vector of a prefix alone would be the
+    /// same for all texts.
     async fn request_part(&self, kind: TextKind, batch: &[String]) -> Result<Option<Vec<Vec<f32>>>, Failure> {
-        let prefix = match kind {
-            TextKind::Query => &self.query_prefix,
-            TextKind::Document => &self.document_prefix,
+        let (prefix, call_time) = match kind {
+            TextKind::Query => (&self.query_prefix, self.timeout),
+            TextKind::Document => (&self.document_prefix, self.document_timeout),
         };
-        let mut max_chars = texts::MAX_CHARS;
+        let (min_chars, mut max_chars) = texts::lengths_beside(prefix);
         loop {
-            let texts: Vec<String> = batch.iter().map(|text| texts::with_prefix(prefix, text, max_chars)).collect();
+            let cut: Vec<&str> = batch.iter().map(|text| texts::beginning(text, max_chars)).collect();
+            let texts: Vec<String> = cut.iter().map(|text| texts::with_prefix(prefix, text)).collect();
             let body = self.dialect.body(&self.model, kind, &texts, self.dimensions.requested())?;
-            let reply = self.endpoint.post(body, self.dimensions.max_response(&texts)).await?;
+            let reply = self.endpoint.post(body, self.dimensions.max_response(&texts), call_time).await?;
             if reply.status == 200 {
                 let vectors = self.dialect.read(&reply.body)?;
                 return Ok(Some(self.dimensions.check(vectors, texts.len())?));
             }
-            match shorter(&texts) {
-                Some(_) if is_too_long(&reply) && batch.len() > 1 => return Ok(None),
-                Some(half) if is_too_long(&reply) => max_chars = half,
-                Some(_) | None => {
-                    return Err(Failure { error: ModelError::Status(reply.status), retry_after: reply.retry_after });
-                }
+            let failure = Failure { error: ModelError::Status(reply.status), retry_after: reply.retry_after };
+            if !is_too_long(&reply) {
+                return Err(failure);
             }
+            if batch.len() > 1 && shorter(&texts, MIN_CHARS).is_some() {
+                return Ok(None);
+            }
+            max_chars = shorter(&cut, min_chars).ok_or(failure)?;
         }
     }
 

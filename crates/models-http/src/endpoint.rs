@@ -5,6 +5,7 @@ use std::time::Duration;
 use models::ModelError;
 use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use tokio::time::timeout;
 use trace_context::{ActiveSpan, SpanKind};
 
 const POOL_IDLE: Duration = Duration::from_secs(20);
@@ -14,6 +15,8 @@ const MAX_CONNECT: Duration = Duration::from_secs(5);
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 /// Part of an error's body that is read.
 const MAX_ERROR: usize = 64 << 10;
+/// Longest wait for an error's body. The status says most.
+const MAX_ERROR_TIME: Duration = Duration::from_secs(1);
 
 /// Endpoint with its credentials. Redirects are not followed, and proxies are not used.
 pub struct Endpoint {
@@ -22,7 +25,7 @@ pub struct Endpoint {
     authorization: Option<HeaderValue>,
 }
 
-/// Response with its body, or the beginning of it for other statuses than 200.
+/// Response with its body. For other statuses than 200 it is the part that arrived soon, and empty if the endpoint asks for a pause.
 pub struct Reply {
     pub status: u16,
     pub retry_after: Option<Duration>,
@@ -57,16 +60,17 @@ impl Endpoint {
         Ok(Self { client, url, authorization })
     }
 
-    /// Sends a JSON body and reads the response, of at most `max_response` bytes. A span of the current trace.
+    /// Sends a JSON body and reads the response, of at most `max_response` bytes. `call_time` is the timeout of the whole call, of
+    /// which an error's body gets a part. A span of the current trace.
     ///
     /// # Errors
     /// `Timeout`, `Unreachable`, and `InvalidResponse` for a successful response that is too long or a stream of events. Any
-    /// status is a success here.
-    pub async fn post(&self, body: Vec<u8>, max_response: usize) -> Result<Reply, ModelError> {
-        ActiveSpan::begin("model", SpanKind::Client).try_around(self.exchange(body, max_response)).await
+    /// status is a success here, also with a body that breaks off.
+    pub async fn post(&self, body: Vec<u8>, max_response: usize, call_time: Duration) -> Result<Reply, ModelError> {
+        ActiveSpan::begin("model", SpanKind::Client).try_around(self.exchange(body, max_response, call_time)).await
     }
 
-    async fn exchange(&self, body: Vec<u8>, max_response: usize) -> Result<Reply, ModelError> {
+    async fn exchange(&self, body: Vec<u8>, max_response: usize, call_time: Duration) -> Result<Reply, ModelError> {
         let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(key) = &self.authorization {
             request = request.header(AUTHORIZATION, key.clone());
@@ -80,24 +84,42 @@ impl Endpoint {
         if status == 200 && is_event_stream(&response) {
             return Err(ModelError::InvalidResponse("it is a stream of events, which was not requested".to_owned()));
         }
-        let body = read(response, (status == 200).then_some(max_response)).await?;
+        let body = match status {
+            200 => read(response, max_response).await?,
+            // Nobody reads it, and it must not delay the pause.
+            429 | 503 if retry_after.is_some() => Vec::new(),
+            // Less than the call's own time, at the end of which the status would be lost.
+            _ => read_error(response, (call_time / 3 * 2).min(MAX_ERROR_TIME)).await,
+        };
         Ok(Reply { status, retry_after, body })
     }
 }
 
-/// Reads the whole body, or the beginning of it without a maximum.
-async fn read(mut response: Response, maximum: Option<usize>) -> Result<Vec<u8>, ModelError> {
+/// Reads the whole body, of at most `maximum` bytes.
+async fn read(mut response: Response, maximum: usize) -> Result<Vec<u8>, ModelError> {
     let mut received = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(timeout_or_unreachable)? {
-        if received.len() + chunk.len() > maximum.unwrap_or(MAX_ERROR) {
-            match maximum {
-                Some(maximum) => return Err(ModelError::InvalidResponse(format!("longer than {maximum} bytes"))),
-                None => break,
-            }
+        if received.len() + chunk.len() > maximum {
+            return Err(ModelError::InvalidResponse(format!("longer than {maximum} bytes")));
         }
         received.extend_from_slice(&chunk);
     }
     Ok(received)
+}
+
+/// Reads the beginning of an error's body: the part that arrives within the limit, before the body ends or breaks off.
+async fn read_error(mut response: Response, limit: Duration) -> Vec<u8> {
+    let mut received = Vec::new();
+    let reading = async {
+        while received.len() < MAX_ERROR {
+            let Ok(Some(chunk)) = response.chunk().await else { break };
+            received.extend_from_slice(&chunk);
+        }
+    };
+    // The part that arrived until then is enough.
+    let _ = timeout(limit, reading).await;
+    received.truncate(MAX_ERROR);
+    received
 }
 
 fn is_event_stream(response: &Response) -> bool {

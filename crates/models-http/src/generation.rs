@@ -95,7 +95,8 @@ impl HttpGenerator {
         let limit = request.max_tokens.min(self.max_tokens);
         let mut attempt = self.dialect.first(request.schema.is_some());
         loop {
-            let reply = self.endpoint.post(attempt.body(&self.model, request, limit), MAX_RESPONSE).await?;
+            let body = attempt.body(&self.model, request, limit);
+            let reply = self.endpoint.post(body, MAX_RESPONSE, self.timeout).await?;
             if reply.status == 200 {
                 self.dialect.accepted(attempt, request.is_own_schema);
                 return Ok(completion::read(&reply.body)?);

@@ -23,10 +23,10 @@ pub fn is_too_long(reply: &Reply) -> bool {
     signs.iter().any(|sign| text.contains(sign))
 }
 
-/// Returns half the length of the longest text in characters; `None` if the texts are short already.
-pub fn shorter(texts: &[String]) -> Option<usize> {
-    let longest = texts.iter().map(|text| text.chars().count()).max()?;
-    (longest > MIN_CHARS).then(|| (longest / 2).max(MIN_CHARS))
+/// Returns half the length of the longest text in characters, at least `minimum`; `None` if no text is longer than that.
+pub fn shorter<T: AsRef<str>>(texts: &[T], minimum: usize) -> Option<usize> {
+    let longest = texts.iter().map(|text| text.as_ref().chars().count()).max()?;
+    (longest > minimum).then(|| (longest / 2).max(minimum))
 }
 
 #[cfg(test)]
@@ -73,9 +73,10 @@ mod tests {
     #[test]
     fn long_texts_are_halved_down_to_a_minimum() {
         let texts = |length: usize| ["a".to_owned(), "é".repeat(length)];
-        assert_eq!(shorter(&texts(2_000)), Some(1_000));
-        assert_eq!(shorter(&texts(500)), Some(400));
-        assert_eq!(shorter(&texts(400)), None);
-        assert_eq!(shorter(&[]), None);
+        assert_eq!(shorter(&texts(2_000), MIN_CHARS), Some(1_000));
+        assert_eq!(shorter(&texts(500), MIN_CHARS), Some(400));
+        assert_eq!(shorter(&texts(400), MIN_CHARS), None);
+        assert_eq!(shorter(&texts(400), 100), Some(200));
+        assert_eq!(shorter::<String>(&[], MIN_CHARS), None);
     }
 }

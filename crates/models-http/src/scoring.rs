@@ -16,7 +16,7 @@ use self::accepted_length::AcceptedLength;
 use self::dialect::{Dialect, Form};
 use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, Reply, unreachable};
-use crate::lengths::{is_too_long, shorter};
+use crate::lengths::{MIN_CHARS, is_too_long, shorter};
 
 /// Texts per request.
 const BATCH: usize = 32;
@@ -112,8 +112,8 @@ impl HttpReranker {
         loop {
             let cut: Vec<String> = texts.iter().map(|text| text.chars().take(max_chars).collect()).collect();
             let body = form.body(&self.model, query, &cut)?;
-            let reply = self.endpoint.post(body, MAX_RESPONSE).await?;
-            match shorter(&cut) {
+            let reply = self.endpoint.post(body, MAX_RESPONSE, self.timeout).await?;
+            match shorter(&cut, MIN_CHARS) {
                 Some(half) if is_too_long(&reply) => max_chars = half,
                 Some(_) | None => {
                     if reply.status == 200 && max_chars < first_max {

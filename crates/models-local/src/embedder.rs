@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use models::ModelError;
-use models::embedding::{Embedder, TextKind, is_unknown, normalized};
+use models::embedding::{Embedder, MAX_DIMENSIONS, TextKind, is_unknown, normalized};
 use models::health::Health;
 use tokio::sync::oneshot;
 
@@ -50,6 +50,11 @@ impl LocalEmbedder {
                 return Err(fault(format!("has vectors of {} components, fewer than {requested}", model.dimensions())));
             }
         };
+        if dimensions > MAX_DIMENSIONS {
+            let reason =
+                format!("has vectors of {dimensions} components, more than {MAX_DIMENSIONS}: set `embed.dimensions`");
+            return Err(fault(reason));
+        }
         let model = Arc::new(model);
         let tested = Arc::clone(&model);
         let test = on(&workers, move || vectors(&tested, "", &["test".to_owned()], dimensions));

@@ -4,6 +4,9 @@ use async_trait::async_trait;
 
 use crate::ModelError;
 
+/// Largest number of components of a vector. Larger vectors gain little and cost memory in every index.
+pub const MAX_DIMENSIONS: usize = 8_192;
+
 /// Role of a text. Many models embed questions and passages differently.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextKind {
@@ -16,8 +19,8 @@ pub enum TextKind {
 pub trait Embedder: Send + Sync {
     /// Returns the vector of each text, in the order of the texts.
     ///
-    /// Vectors have finite components and the length 1, and all vectors of one embedder have the same number of components. Those of
-    /// texts that the model knows nothing of are 0 ([`is_unknown`]): such texts are not close to each other.
+    /// Vectors have finite components and the length 1, and all vectors of one embedder have the same number of components, at most
+    /// [`MAX_DIMENSIONS`]. Those of texts that the model knows nothing of are 0 ([`is_unknown`]): such texts are not close to each other.
     /// Implementations cut texts that are too long for the model, divide long lists into batches, and enforce their own
     /// timeout.
     ///

@@ -17,8 +17,8 @@ unknown fields and query parameters are refused. Fields without a value are omit
 
 Every response has a `request_id`, in the body and in the header `X-Request-ID`. Errors use the envelope \
 `ErrorEnvelope`: branch on `error.code`, since messages may change. Retry 429 and 5xx with exponential back-off (500 ms, \
-doubled each time, at most 8 s, three retries); on 429 wait for `Retry-After`, or else until \
-`X-RateLimit-Reset`. Do not retry other errors, nor 507.
+doubled each time, at most 8 s, three retries); on 429 wait until `X-RateLimit-Reset`, or for \
+`error.details.retry_after_seconds` if it is there. Do not retry other errors, nor 507.
 
 A request that is not valid HTTP gets status 400, 408 or 431 with an empty body and without `X-Request-ID`: characters \
 outside ASCII in its URL that are not percent-encoded, a URL above 65,534 bytes, more than 96 headers, or headers that \

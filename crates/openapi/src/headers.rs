@@ -63,7 +63,7 @@ pub(crate) fn of(status: u16) -> Value {
     let mut names: Vec<&str> = ALWAYS.to_vec();
     names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
     names.extend((status == 401).then_some("WWW-Authenticate"));
-    names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
+    names.extend((status == 503).then_some("Retry-After"));
     let header = |name: &str| (name.to_owned(), header(name, status));
     Value::Object(names.into_iter().map(header).collect::<Map<_, _>>())
 }

@@ -23,7 +23,7 @@ pub enum Repeat {
 /// The failure of one attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Failure {
-    /// 429, with the time until the next window.
+    /// 429, with the time that its details name, or else until the next window.
     RateLimited(Duration),
     /// 503 with `Retry-After`.
     Overloaded(Duration),

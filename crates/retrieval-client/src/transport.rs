@@ -21,7 +21,7 @@ use crate::slow_connect::SlowConnect;
 pub(crate) const MAX_ANSWER: usize = 64 << 20;
 /// Maximum size of the list of all files in bytes: about a million files.
 pub(crate) const MAX_LIST: usize = 256 << 20;
-/// Maximum wait that a busy server can ask for.
+/// Maximum wait that a server can ask for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Shorter than the keep-alive of servers, so that no request is sent into a connection that the server closes.
 const POOL_IDLE: Duration = Duration::from_secs(20);
@@ -215,12 +215,14 @@ impl Transport {
 
     /// Returns the failure and the error of a response with another status than success.
     fn refused(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Failed {
+        let error = self.refusal(status, headers, body);
+        let until_reset = || rate_limit::until_reset(headers, OffsetDateTime::now_utc());
         let failure = match status {
-            429 => Failure::RateLimited(rate_limit::until_reset(headers, OffsetDateTime::now_utc())),
+            429 => Failure::RateLimited(error.api().and_then(named_wait).unwrap_or_else(until_reset)),
             503 => retry_after(headers).map_or(Failure::Status(status), Failure::Overloaded),
             _ => Failure::Status(status),
         };
-        (Some(failure), self.refusal(status, headers, body))
+        (Some(failure), error)
     }
 
     fn broken(&self, error: reqwest::Error, limit: Duration) -> Failed {
@@ -276,9 +278,15 @@ impl Transport {
     }
 }
 
-/// Parses `Retry-After` in seconds, the only form that the service sends.
+/// Parses `Retry-After` in seconds, the only form that the service sends. A 429 has none.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER))
+}
+
+/// Returns the wait that the details of an error name, as for rejected credentials.
+fn named_wait(error: &ApiError) -> Option<Duration> {
+    let seconds = error.details.get("retry_after_seconds")?.as_u64()?;
     Some(Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER))
 }
 
@@ -289,5 +297,33 @@ impl fmt::Debug for Transport {
             .field("base", &self.base.as_str())
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn waits(details: Value) -> Option<u64> {
+        let error = ApiError {
+            status: 429,
+            code: "rate_limited".to_owned(),
+            message: String::new(),
+            details: details.as_object().cloned().unwrap_or_default(),
+            request_id: String::new(),
+            rate_limit: None,
+        };
+        named_wait(&error).map(|wait| wait.as_secs())
+    }
+
+    #[test]
+    fn named_waits_are_bounded() {
+        assert_eq!(waits(json!({"limit": "rejected_credentials", "retry_after_seconds": 12})), Some(12));
+        assert_eq!(waits(json!({"retry_after_seconds": u64::MAX})), Some(30));
+        for other in [json!({}), json!({"retry_after_seconds": -1}), json!({"retry_after_seconds": "12"})] {
+            assert_eq!(waits(other), None);
+        }
     }
 }

@@ -56,11 +56,20 @@ impl Reply {
 
     /// A body with this status and these headers, each `Name: value`.
     pub fn other(status: u16, headers: &[&str], body: &str) -> Self {
-        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        let length = body.len();
-        let head = format!("HTTP/1.1 {status} Said\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+        let head = head(status, headers, body.len());
         Self::Raw(format!("{head}{body}").into_bytes())
     }
+
+    /// A body that breaks off after its first byte, and one that stalls there, with this status and these headers.
+    pub fn unfinished(status: u16, headers: &[&str]) -> [Self; 2] {
+        let beginning = format!("{}{{", head(status, headers, 20)).into_bytes();
+        [Self::Raw(beginning.clone()), Self::Trickle(beginning)]
+    }
+}
+
+fn head(status: u16, headers: &[&str], length: usize) -> String {
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    format!("HTTP/1.1 {status} Said\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n")
 }
 
 /// A running endpoint. It lives as long as the process.

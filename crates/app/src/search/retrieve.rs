@@ -78,7 +78,7 @@ impl App {
         };
         let (lexical, nearest) = futures_util::join!(self.search_words(engine, search, &base), finding_nearest);
         let (mut answer, filtered) = lexical?;
-        let has_more = answer.hits.len() >= limit;
+        let has_more = answer.hits.len() >= limit || nearest.has_more();
         nearest.extend(&mut answer.hits);
         let loading = self.load(engine, search, answer, collection, &nearest);
         let mut list = Stage::Load.try_measure(loading).await?;

@@ -152,6 +152,21 @@ async fn without_a_reranker_meaning_still_counts() {
 }
 
 #[tokio::test]
+async fn copies_of_the_nearest_text_leave_room_for_others() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    let copies = vec!["Holiday.".to_owned(); 60];
+    let others = (0..10).map(|number| format!("A long holiday of harbour {number}."));
+    let texts: Vec<String> = copies.into_iter().chain(others).collect();
+    world.import(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let urls = world.urls(&tenant, search("vacation")).await;
+    let copies: Vec<String> = (0..60).map(|number| format!("https://page-{number}.example/")).collect();
+    assert_eq!((urls.len(), urls.iter().filter(|url| copies.contains(url)).count()), (10, 1), "{urls:?}");
+    let limits: Vec<usize> = world.app.engine.requests().iter().map(|request| request.limit).collect();
+    assert_eq!(limits, [40, 200]);
+}
+
+#[tokio::test]
 async fn files_of_an_organization_are_found_by_meaning_by_itself_only() {
     let world = World::start().await;
     let (tenant, other) = (world.app.tenant().await, world.app.tenant().await);

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use diesel::prelude::*;
+use diesel::result::Error::SerializationError;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, Collection, DocId, IndexName, OrganizationId, Timestamp};
 
@@ -165,6 +166,10 @@ fn index_of(organization_id: Option<OrganizationId>) -> IndexName {
 }
 
 /// Stores vectors for the latest capture of the document. Incomplete ones never replace complete ones, except damaged ones.
+///
+/// # Errors
+/// The vectors have different numbers of components, or too many. Without them the job would not have ended: the feeder enqueues it
+/// again.
 async fn insert_vectors(
     connection: &mut Conn,
     model: &str,
@@ -173,7 +178,8 @@ async fn insert_vectors(
     complete: bool,
     now: Timestamp,
 ) -> Result<()> {
-    let Some(passages) = encode(&new.passages) else { return Ok(()) };
+    let unstorable = || SerializationError("vectors of different lengths, or with too many components".into());
+    let passages = encode(&new.passages).ok_or_else(unstorable)?;
     let of_capture = || {
         let of_capture = capture_vectors::table.filter(capture_vectors::capture_id.eq(Bind(capture_id)));
         of_capture.filter(capture_vectors::model.eq(model.to_owned()))

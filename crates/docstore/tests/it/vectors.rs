@@ -1,6 +1,6 @@
 //! Vectors of passages: whose they are, and when they go.
 
-use docstore::{CaptureVectors, EmbeddingProgress, Grant, NewDocument, NewVectors, PassageVector};
+use docstore::{CaptureVectors, EmbeddingProgress, Grant, NewDocument, NewVectors, PassageVector, StoreError};
 use model::{CaptureId, DocId, IndexName, OrganizationId};
 
 use crate::support::{Database, NOW, at, new_organization, page, workspace_document};
@@ -18,6 +18,7 @@ on_both_backends!(
     damaged_vectors_are_replaced_by_incomplete_ones,
     capture_sees_its_own_vectors_first,
     only_the_owner_reuses_vectors,
+    vectors_that_cannot_be_stored_are_an_error,
     vectors_of_other_models_are_pruned,
 );
 
@@ -281,6 +282,19 @@ async fn only_the_owner_reuses_vectors(db: Database) {
         found.push(reusable(&db, copy).await.iter().map(|vectors| vectors.capture_id).collect::<Vec<_>>());
     }
     assert_eq!(found, [vec![own.capture.capture_id], vec![], vec![]]);
+}
+
+async fn vectors_that_cannot_be_stored_are_an_error(db: Database) {
+    let new = page("https://example.com/", "a page");
+    save(&db, &new).await;
+    let [mut long, mut mixed] = [(); 2].map(|()| vectors(&new, 1, COMPLETE));
+    long.passages.iter_mut().for_each(|passage| passage.codes = vec![1; 70_000].into_boxed_slice());
+    mixed.passages[1].codes = vec![1; 4].into_boxed_slice();
+    for unstorable in [long, mixed] {
+        let outcome = db.store_vectors(MODEL.to_owned(), vec![unstorable], "worker".to_owned(), NOW).await;
+        assert!(matches!(outcome, Err(StoreError::Query(_))), "{outcome:?}");
+    }
+    assert_eq!(listed(&db, new.capture.capture_id).await, []);
 }
 
 async fn vectors_of_other_models_are_pruned(db: Database) {

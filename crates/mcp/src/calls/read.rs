@@ -19,10 +19,12 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
     let limit = limit(requested, DEFAULT_CHARS, &mut notes);
     choose_sections(&mut request);
     let content = &mut request.content;
-    // Best passages without a limit are few; with one they would fill it.
     let is_best = matches!(content.selection, Selection::QueryRelevant | Selection::TopPassages);
-    if requested.is_none() && !is_best {
-        content.max_chars = Some(limit as i64);
+    match content.range.as_mut().and_then(|range| range.max_chars.as_mut()) {
+        Some(of_range) => *of_range = limit as i64,
+        // Best passages without a limit are few; with one they would fill it.
+        None if requested.is_none() && is_best => {}
+        None => content.max_chars = Some(limit as i64),
     }
     let wants_text = content.selection != Selection::None
         && request.include.iter().flatten().any(|section| matches!(section, Section::Content | Section::Passages));

@@ -139,6 +139,26 @@ async fn budget_of_the_caller_bounds_each_form() {
 }
 
 #[tokio::test]
+async fn corrected_budget_is_the_one_that_is_requested() {
+    for (arguments, expected) in [
+        (json!({"max_chars": 10}), (Some(500), None)),
+        (json!({"max_chars": -1}), (Some(500), None)),
+        (json!({"max_chars": 900_000}), (Some(200_000), None)),
+        (json!({"max_chars": 700}), (Some(700), None)),
+        (json!({"query": "x", "max_chars": 10}), (Some(500), None)),
+        (json!({"start_char": 5, "max_chars": 10}), (Some(500), None)),
+        (json!({"content": {"range": {"start_char": 5, "max_chars": 10}}}), (None, Some(500))),
+        (json!({"content": {"max_chars": 900, "range": {"start_char": 5, "max_chars": 10}}}), (Some(900), Some(500))),
+    ] {
+        let fake = Fake::default();
+        read(&fake, arguments.clone()).await;
+        let content = fake.reads.borrow()[0].content.clone();
+        let found = (content.max_chars, content.range.and_then(|range| range.max_chars));
+        assert_eq!(found, expected, "{arguments}");
+    }
+}
+
+#[tokio::test]
 async fn small_budgets_hold_some_text() {
     let fake = Fake::default();
     let result = read(&fake, json!({"max_chars": 500})).await;

@@ -1,7 +1,11 @@
 //! Texts of requests.
 
+use crate::lengths::MIN_CHARS;
+
 /// Maximum length of a text with its prefix, in characters. Few models read more.
-pub const MAX_CHARS: usize = 8_000;
+const MAX_CHARS: usize = 8_000;
+/// Length to which a text can be cut beside any prefix, in characters. The vector of less would be that of the prefix.
+const MIN_TEXT_CHARS: usize = 100;
 /// Maximum size of the texts of a request; servers limit the size of requests.
 const MAX_BATCH_BYTES: usize = 512 << 10;
 
@@ -20,9 +24,22 @@ pub fn batches(texts: &[String], count: usize) -> impl Iterator<Item = &[String]
     })
 }
 
-/// Returns the prefix and the text, cut to `max_chars` in total. The result is never blank, which many endpoints reject.
-pub fn with_prefix(prefix: &str, text: &str, max_chars: usize) -> String {
-    let whole: String = prefix.chars().chain(text.trim().chars()).take(max_chars).collect();
+/// Returns the smallest and the largest length to which texts with this prefix are cut, in characters of the text alone.
+pub fn lengths_beside(prefix: &str) -> (usize, usize) {
+    let prefix_chars = prefix.chars().count();
+    let shortest = MIN_CHARS.saturating_sub(prefix_chars).max(MIN_TEXT_CHARS);
+    (shortest, MAX_CHARS.saturating_sub(prefix_chars).max(shortest))
+}
+
+/// Returns the first characters of a text, without the white space around it.
+pub fn beginning(text: &str, max_chars: usize) -> &str {
+    let text = text.trim();
+    text.char_indices().nth(max_chars).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Returns the prefix and the text. The result is never blank, which many endpoints reject.
+pub fn with_prefix(prefix: &str, text: &str) -> String {
+    let whole = format!("{prefix}{text}");
     if whole.trim().is_empty() { ".".to_owned() } else { whole }
 }
 
@@ -41,9 +58,17 @@ mod tests {
 
     #[test]
     fn texts_are_prefixed_and_cut_between_characters() {
-        assert_eq!(with_prefix("query: ", " holiday\n", 100), "query: holiday");
-        assert_eq!(with_prefix("é ", "日本語", 4), "é 日本");
-        assert_eq!(with_prefix("", "x".repeat(10_000).as_str(), MAX_CHARS).len(), MAX_CHARS);
-        assert_eq!(with_prefix(" ", " \n", 100), ".");
+        let cut = |prefix: &str, text: &str, max_chars| with_prefix(prefix, beginning(text, max_chars));
+        assert_eq!(cut("query: ", " holiday\n", 100), "query: holiday");
+        assert_eq!(cut("é ", "日本語", 2), "é 日本");
+        assert_eq!(cut("", "x".repeat(10_000).as_str(), MAX_CHARS).len(), MAX_CHARS);
+        assert_eq!(cut(" ", " \n", 100), ".");
+    }
+
+    #[test]
+    fn prefix_leaves_room_for_the_text() {
+        for (prefix, expected) in [(0, (400, 8_000)), (250, (150, 7_750)), (450, (100, 7_550)), (9_000, (100, 100))] {
+            assert_eq!(lengths_beside(&"é".repeat(prefix)), expected, "{prefix}");
+        }
     }
 }

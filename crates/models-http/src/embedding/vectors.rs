@@ -3,10 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use models::ModelError;
-use models::embedding::normalized;
+use models::embedding::{MAX_DIMENSIONS, normalized};
 
-/// Largest accepted number of components.
-const MAX_DIMENSIONS: usize = 8_192;
 /// Size of a component in JSON: 25 characters at most, and white space.
 const COMPONENT_BYTES: usize = 32;
 /// Size of the rest of a response, such as ids and usage.

@@ -58,6 +58,20 @@ fn same(request: &Received) -> Reply {
     Reply::json(200, &json!({ "data": data }))
 }
 
+/// Returns the lengths of the texts of a request, in bytes.
+fn lengths(request: &Received) -> Vec<usize> {
+    let body = request.json();
+    body["input"].as_array().expect("a list").iter().filter_map(Value::as_str).map(str::len).collect()
+}
+
+/// Answers as [`same`] does, unless a text is longer than the limit of the model, in bytes.
+fn same_up_to(limit: usize, request: &Received) -> Reply {
+    if lengths(request).into_iter().max() > Some(limit) {
+        return Reply::json(400, &json!({"error": {"message": format!("maximum context length is {limit} tokens")}}));
+    }
+    same(request)
+}
+
 fn limited(seconds: u64) -> Reply {
     Reply::other(429, &[&format!("Retry-After: {seconds}")], "{}")
 }
@@ -141,22 +155,11 @@ async fn long_and_blank_texts_are_sent_as_the_endpoint_takes_them() {
 
 #[tokio::test]
 async fn texts_beyond_the_limit_of_tokens_are_shortened() {
-    let endpoint = Endpoint::start(|_, request| {
-        let body = request.json();
-        let longest = body["input"].as_array().expect("a list").iter().filter_map(Value::as_str).map(str::len).max();
-        if longest > Some(512) {
-            return Reply::json(400, &json!({"error": {"message": "maximum context length is 512 tokens"}}));
-        }
-        same(request)
-    });
+    let endpoint = Endpoint::start(|_, request| same_up_to(512, request));
     let embedder = embedder(&endpoint);
     let texts = ["a".repeat(2_000), "b".repeat(512), "c".to_owned()];
     assert_eq!(embedder.embed(TextKind::Document, &texts).await.expect("vectors").len(), 3);
-    let sent = endpoint.received().into_iter().map(|request| {
-        let body = request.json();
-        let texts = body["input"].as_array().expect("a list").iter().filter_map(Value::as_str);
-        texts.map(str::len).collect::<Vec<_>>()
-    });
+    let sent = endpoint.received().into_iter().map(|request| lengths(&request));
     // The others are sent whole.
     let expected: [&[usize]; 5] = [&[2_000, 512, 1], &[2_000], &[1_000], &[500], &[512, 1]];
     assert_eq!(sent.collect::<Vec<_>>(), expected);
@@ -166,6 +169,34 @@ async fn texts_beyond_the_limit_of_tokens_are_shortened() {
     let outcome = embedder.embed(TextKind::Document, &["a".repeat(2_000)]).await;
     assert!(matches!(outcome, Err(ModelError::Status(400))) && embedder.is_healthy());
     assert_eq!(refusing.received().len(), 1);
+}
+
+#[tokio::test]
+async fn texts_are_shortened_and_not_their_prefix() {
+    let prefix = "p".repeat(450);
+    for kind in [TextKind::Query, TextKind::Document] {
+        let prefixed = |endpoint: &Endpoint| {
+            let (query_prefix, document_prefix) = (prefix.clone(), prefix.clone());
+            HttpEmbedder::new(HttpEmbedderOptions { query_prefix, document_prefix, ..options(endpoint, "/v1") })
+                .expect("a client")
+        };
+        let endpoint = Endpoint::start(|_, request| same_up_to(600, request));
+        let texts = ["a".repeat(2_000), "b".repeat(2_000), "c".to_owned()];
+        assert_eq!(prefixed(&endpoint).embed(kind, &texts).await.expect("vectors").len(), 3);
+        let requests = endpoint.received();
+        let accepted = requests.iter().filter(|request| lengths(request).iter().all(|length| *length <= 600));
+        let accepted: Vec<Value> = accepted.map(|request| request.json()["input"].clone()).collect();
+        let shortened = |text: &str, length: usize| format!("{prefix}{}", text.repeat(length));
+        let expected = [json!([shortened("a", 125)]), json!([shortened("b", 125)]), json!([shortened("c", 1)])];
+        assert_eq!(accepted, expected);
+
+        // The prefix leaves too little of the text, which is rejected.
+        let endpoint = Endpoint::start(|_, request| same_up_to(512, request));
+        let outcome = prefixed(&endpoint).embed(kind, &texts[..1]).await;
+        assert!(matches!(outcome, Err(ModelError::Status(400))), "{outcome:?}");
+        let sent: Vec<usize> = endpoint.received().iter().flat_map(lengths).collect();
+        assert_eq!(sent, [2_450, 1_450, 950, 700, 575, 550]);
+    }
 }
 
 #[tokio::test]
@@ -238,6 +269,38 @@ async fn long_pause_is_remembered_for_all_calls() {
         }
         assert!(!embedder.is_healthy(), "a skipped call is no success");
         assert_eq!(endpoint.received().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn pause_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
+    for (status, kind) in [(429, TextKind::Query), (429, TextKind::Document), (503, TextKind::Query)] {
+        for reply in Reply::unfinished(status, &["Retry-After: 60"]) {
+            let endpoint = Endpoint::start(move |_, _| reply.clone());
+            let embedder = embedder(&endpoint);
+            let outcome = embedder.embed(kind, &numbers(1)).await;
+            assert!(matches!(outcome, Err(ModelError::Status(found)) if found == status), "{status}: {outcome:?}");
+            for kind in [TextKind::Query, TextKind::Document] {
+                assert!(matches!(embedder.embed(kind, &numbers(1)).await, Err(ModelError::CoolingDown)), "{status}");
+            }
+            assert_eq!(endpoint.received().len(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn final_status_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
+    // Shorter than the longest wait for the body of an error.
+    let short = Duration::from_millis(900);
+    for kind in [TextKind::Query, TextKind::Document] {
+        for reply in Reply::unfinished(401, &[]) {
+            let endpoint = Endpoint::start(move |_, _| reply.clone());
+            let hurried = HttpEmbedderOptions { timeout: short, document_timeout: short, ..options(&endpoint, "/v1") };
+            let embedder = HttpEmbedder::new(hurried).expect("a client");
+            let outcome = embedder.embed(kind, &numbers(1)).await;
+            assert!(matches!(outcome, Err(ModelError::Status(401))), "{outcome:?}");
+            assert_eq!(endpoint.received().len(), 1, "it is final");
+        }
     }
 }
 

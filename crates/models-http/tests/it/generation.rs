@@ -174,6 +174,22 @@ async fn long_wait_that_the_endpoint_asks_for_is_a_cooldown() {
 }
 
 #[tokio::test]
+async fn errors_count_if_their_bodies_break_off_or_stall() {
+    for reply in Reply::unfinished(429, &["Retry-After: 30"]) {
+        let endpoint = ChatEndpoint::start(move |_, _| reply.clone());
+        let generator = generator(&endpoint);
+        assert!(matches!(generator.generate(&prompt()).await, Err(ModelError::Status(429))));
+        assert!(matches!(generator.generate(&prompt()).await, Err(ModelError::CoolingDown)));
+        assert_eq!(endpoint.requests().len(), 1);
+    }
+    for reply in Reply::unfinished(401, &[]) {
+        let endpoint = ChatEndpoint::start(move |_, _| reply.clone());
+        assert!(matches!(generator(&endpoint).generate(&prompt()).await, Err(ModelError::Status(401))));
+        assert_eq!(endpoint.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn lost_endpoint_is_skipped() {
     let options = HttpGeneratorOptions { timeout: Duration::from_secs(4), ..options("http://127.0.0.1:1/v1") };
     let generator = HttpGenerator::new(options).expect("a client");

@@ -1,10 +1,14 @@
 //! Broken and hostile folders: an error names the file and the fault.
 
+use models::embedding::Embedder;
+use models_local::{LocalEmbedder, LocalEmbedderOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::encoders::{WORDS, bert, config};
-use crate::generated::{Tensors, floats, json_bytes, open, safetensors, template, tokenizer, with_header, write};
+use crate::generated::{
+    Tensors, floats, json_bytes, open, options, safetensors, template, tokenizer, with_header, write,
+};
 use crate::reference;
 
 /// Asserts that the folder is refused for a fault of this file.
@@ -176,6 +180,20 @@ fn files_that_are_no_safetensors_are_refused() {
         let model = good();
         write(model.path(), "model.safetensors", &tensors);
         refused(&model, "model.safetensors", reason);
+    }
+}
+
+#[test]
+fn vectors_with_too_many_components_are_refused() {
+    let model = good();
+    let table = safetensors(&[("embeddings", "F32", &[9, 8_193], floats(&[0.5; 9 * 8_193]))]);
+    write(model.path(), "model.safetensors", &table);
+    let name = model.path().file_name().unwrap().to_str().unwrap().to_owned();
+    refused(&model, &name, "more than 8192: set `embed.dimensions`");
+    for dimensions in [256, 8_192] {
+        let options = LocalEmbedderOptions { dimensions, ..options() };
+        let embedder = LocalEmbedder::open(model.path(), options).unwrap();
+        assert_eq!(embedder.dimensions(), Some(dimensions));
     }
 }
 

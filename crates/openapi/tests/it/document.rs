@@ -105,6 +105,19 @@ fn every_field_parameter_and_header_is_described() {
 }
 
 #[test]
+fn only_a_busy_server_says_when_to_retry_in_a_header() {
+    let document = document();
+    for path in document["paths"].as_object().unwrap().values() {
+        for operation in path.as_object().unwrap().values() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let has_header = follow(&document, response)["headers"].get("Retry-After").is_some();
+                assert_eq!(has_header, status == "503", "{} {status}", operation["operationId"]);
+            }
+        }
+    }
+}
+
+#[test]
 fn requests_are_closed_at_every_depth() {
     let document = document();
     let mut pending: Vec<&str> = operations::all().filter_map(|operation| operation.request).collect();

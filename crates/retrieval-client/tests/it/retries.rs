@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use retrieval_client::types::{EventType, FeedbackRequest, IndexMode, SearchRequest};
 use retrieval_client::{Client, Error, NoResponse};
+use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -65,6 +66,22 @@ async fn rate_limited_request_waits_for_the_reset() {
     let requests = server.requests();
     let waited = requests[1].at - requests[0].at;
     assert!((650..2000).contains(&waited.as_millis()), "{waited:?}");
+}
+
+#[tokio::test]
+async fn rate_limited_request_waits_as_long_as_its_details_say() {
+    let server = MockServer::start(|_, earlier| {
+        if earlier > 0 {
+            return Reply::json(200, &samples::files());
+        }
+        let details = json!({"limit": "rejected_credentials", "retry_after_seconds": 2});
+        let error = json!({"code": "rate_limited", "message": "wait", "details": details});
+        Reply::json(429, &json!({"type": "error", "request_id": samples::REQUEST, "error": error}))
+    });
+    client(&server).list_files().await.unwrap();
+    let requests = server.requests();
+    let waited = requests[1].at - requests[0].at;
+    assert!((2_000..4_000).contains(&waited.as_millis()), "{waited:?}");
 }
 
 #[tokio::test]

@@ -70,6 +70,11 @@ impl Nearest {
         lexical.extend(others.map(|hit| Hit { doc_id: hit.doc_id, score: 0.0 }));
     }
 
+    /// Returns true if there are listed documents that are no candidates, or may be others behind a full list.
+    pub fn has_more(&self) -> bool {
+        self.hits.len() > self.candidates || (self.limit > 0 && self.hits.len() >= self.limit)
+    }
+
     /// Returns the place and the cosine of each document.
     pub fn by_id(&self) -> HashMap<DocId, (usize, f32)> {
         let places = self.hits.iter().enumerate();
@@ -180,12 +185,16 @@ mod tests {
 
     use super::*;
 
-    /// Returns the number of documents that could be in a list of this many, of at most 100, in a collection of 5,000.
-    fn population(listed: u128, is_filtered: bool, matching: u64) -> Option<u64> {
+    /// Returns a list of this many documents, of at most 100, of which 20 become candidates.
+    fn nearest(listed: u128, is_filtered: bool) -> Nearest {
         let hit = |number| SemanticHit { doc_id: DocId(Uuid::from_u128(number)), cosine: 0.5 };
         let hits = (0..listed).map(hit).collect();
-        let nearest = Nearest { hits, limit: 100, is_filtered, candidates: 20, calibration: None };
-        nearest.list(5_000, matching).map(|list| list.documents)
+        Nearest { hits, limit: 100, is_filtered, candidates: 20, calibration: None }
+    }
+
+    /// Returns the number of documents that could be in a list of this many in a collection of 5,000.
+    fn population(listed: u128, is_filtered: bool, matching: u64) -> Option<u64> {
+        nearest(listed, is_filtered).list(5_000, matching).map(|list| list.documents)
     }
 
     #[test]
@@ -196,5 +205,15 @@ mod tests {
         assert_eq!(population(30, true, 7), Some(30));
         assert_eq!(population(100, true, 700), Some(700));
         assert_eq!(population(100, true, 7), Some(101), "a full list is not all of them");
+    }
+
+    #[test]
+    fn documents_that_are_no_candidates_are_more() {
+        assert!(!Nearest::default().has_more(), "without a semantic leg");
+        for (listed, expected) in [(0, false), (20, false), (21, true), (100, true)] {
+            assert_eq!(nearest(listed, false).has_more(), expected, "{listed}");
+        }
+        let all_are_candidates = |listed| Nearest { candidates: 100, ..nearest(listed, false) }.has_more();
+        assert_eq!([99, 100].map(all_are_candidates), [false, true], "behind a full list may be others");
     }
 }
