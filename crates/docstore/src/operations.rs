@@ -528,8 +528,8 @@ operations! {
     /// Records that a batch is about to move the index from the generation `from` to `next`.
     write outbox::start_generation(index: IndexName, from: Option<Generation>, next: Generation) -> ();
     /// Records that the index has reached a generation, deletes the outbox entries of its batch, and enqueues documents to be
-    /// embedded if the index has a model. Idempotent.
-    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>, unembedded: Vec<DocId>, now: Timestamp) -> ();
+    /// embedded if the index has a model. Returns false if another process has started a batch of its own meanwhile. Idempotent.
+    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>, unembedded: Vec<DocId>, now: Timestamp) -> bool;
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
     /// Returns the lowest and the highest entry id of an organization's documents; `None` if none is pending.

@@ -172,18 +172,19 @@ pub async fn complete_generation(
     entry_ids: Vec<i64>,
     unembedded: Vec<DocId>,
     now: Timestamp,
-) -> Result<()> {
+) -> Result<bool> {
     enqueue_jobs_of(connection, index, unembedded, now).await?;
     // Unless another process has taken over and started a batch of its own.
     let started = index_generations::started.eq(Bind(Some(generation)));
-    diesel::update(index_generations::table.find(Bind(index)).filter(started))
+    let completed = diesel::update(index_generations::table.find(Bind(index)).filter(started))
         .set((
             index_generations::completed.eq(Bind(Some(generation))),
             index_generations::started.eq(Bind(None::<Generation>)),
         ))
         .execute(connection)
         .await?;
-    complete_outbox(connection, entry_ids).await
+    complete_outbox(connection, entry_ids).await?;
+    Ok(completed > 0)
 }
 
 /// Returns the lowest and the highest id of entries, each as a query of its own within one statement: SQLite would read all of them to

@@ -3,9 +3,9 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use engine::{Change, EngineError, EngineErrorKind};
+use engine::{Change, EngineError, EngineErrorKind, IndexDocument};
 use futures_util::FutureExt;
-use model::{DocId, Generation, IndexName};
+use model::{Collection, DocId, Generation, IndexName, OrganizationId};
 use uuid::Uuid;
 
 use super::batch::Batch;
@@ -59,15 +59,34 @@ impl Feeder {
             return Ok(previous);
         }
         let changes = batch.changes.len();
+        let doc_ids: Vec<DocId> = batch.changes.iter().map(Change::doc_id).collect();
         let generation = self.start_generation(index, previous).await?;
-        self.apply(index, batch.changes).await?;
+        let applied = self.apply(index, batch.changes).await;
+        if let Err(FeedError::LeaseLost(_)) = applied {
+            self.queue_overtaken(index, doc_ids).await?;
+            return Err(FeedError::LeaseLost(index));
+        }
+        applied?;
         count_indexed(index, changes as u64);
         let now = self.clock.now();
-        self.store.complete_generation(index, generation, batch.entries, batch.unembedded, now).await?;
+        if !self.store.complete_generation(index, generation, batch.entries, batch.unembedded, now).await? {
+            self.queue_overtaken(index, doc_ids).await?;
+        }
         if changes >= MANY {
             self.refresh_statistics().await;
         }
         Ok(Some(generation))
+    }
+
+    /// Queues the documents of a batch during which another process took over. The engine may have received it after newer contents of
+    /// that process, whose outbox entries are completed.
+    async fn queue_overtaken(&self, index: IndexName, doc_ids: Vec<DocId>) -> Result<(), FeedError> {
+        tracing::warn!(
+            index = index.as_str(),
+            documents = doc_ids.len(),
+            "another process took the index over during a batch: its documents are indexed again"
+        );
+        Ok(self.store.enqueue_documents(index, doc_ids, self.clock.now()).await?)
     }
 
     /// Lets the database plan its queries for the documents that were stored. A failure makes searches slower for a while.
@@ -81,6 +100,7 @@ impl Feeder {
     /// which is logged and skipped so that the others do not wait for it.
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
         let mut parts = vec![changes];
+        let mut accepts_documents = false;
         while let Some(mut changes) = parts.pop() {
             if changes.is_empty() {
                 continue;
@@ -96,7 +116,12 @@ impl Feeder {
                 parts.push(changes);
                 continue;
             }
-            if error.kind == EngineErrorKind::Panicked && !self.panics_again(index, &changes).await? {
+            let has_panicked = error.kind == EngineErrorKind::Panicked;
+            if has_panicked || !accepts_documents {
+                self.check_accepts_documents(index).await?;
+                accepts_documents = true;
+            }
+            if has_panicked && !self.fails_again(index, &changes).await? {
                 continue;
             }
             tracing::error!(
@@ -109,11 +134,20 @@ impl Feeder {
         Ok(())
     }
 
-    /// Returns true if the engine accepts another change and then panics on these once more. Only then is the document at
-    /// fault: if the engine panics on every change, none may be skipped.
-    async fn panics_again(&self, index: IndexName, changes: &[Change]) -> Result<bool, FeedError> {
-        let harmless = Change::Remove { doc_id: DocId(Uuid::nil()) };
-        self.apply_caught(index, vec![harmless]).await?;
+    /// Puts and removes a document that nobody has. Only if the engine accepts it, another one is at fault for its rejection: if the
+    /// engine rejects or panics on every document, none may be skipped.
+    async fn check_accepts_documents(&self, index: IndexName) -> Result<(), FeedError> {
+        let doc_id = DocId(Uuid::nil());
+        let collection = match index {
+            IndexName::Web => Collection::Web,
+            IndexName::Workspace => Collection::Workspace(OrganizationId(Uuid::nil())),
+        };
+        self.apply_caught(index, vec![Change::Put(Box::new(IndexDocument::new(doc_id, collection)))]).await?;
+        self.apply_caught(index, vec![Change::Remove { doc_id }]).await
+    }
+
+    /// Returns true if the engine rejects or panics on these changes once more.
+    async fn fails_again(&self, index: IndexName, changes: &[Change]) -> Result<bool, FeedError> {
         match self.apply_caught(index, changes.to_vec()).await {
             Ok(()) => Ok(false),
             Err(FeedError::Engine(error)) if blames_input(error.kind) => Ok(true),

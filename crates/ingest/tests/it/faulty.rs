@@ -166,6 +166,8 @@ pub struct FaultyEngine {
     pub outages: AtomicU32,
     /// Documents whose batches are rejected as a whole.
     pub rejected: Mutex<HashSet<DocId>>,
+    /// Every document is rejected.
+    pub full: AtomicBool,
     /// Documents whose batches make the engine panic.
     pub panicking: Mutex<HashSet<DocId>>,
     /// Every batch makes the engine panic.
@@ -195,7 +197,11 @@ impl SearchEngine for FaultyEngine {
             return Err(EngineError::new(EngineErrorKind::Unavailable, "injected outage"));
         }
         let rejected = self.rejected.lock().unwrap().clone();
-        if changes.iter().any(|change| rejected.contains(&change.doc_id())) {
+        let is_rejected = |change: &Change| {
+            rejected.contains(&change.doc_id())
+                || self.full.load(Ordering::SeqCst) && matches!(change, Change::Put(_))
+        };
+        if changes.iter().any(is_rejected) {
             return Err(EngineError::new(EngineErrorKind::Rejected, "injected rejection"));
         }
         let panicking = self.panicking.lock().unwrap().clone();

@@ -102,6 +102,27 @@ async fn broken_engine_loses_no_changes() {
     worker.stop().await;
 }
 
+/// Such as one that has reached a limit of documents.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn engine_that_rejects_every_document_loses_no_changes() {
+    let world = World::new().await;
+    world.engine.full.store(true, Ordering::SeqCst);
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        world.upload(name, "walrus").await;
+    }
+    let worker = world.worker(Duration::from_secs(10), Duration::from_secs(20));
+    let sync_id = world.request_run(RunMode::Incremental).await;
+    while world.engine.batches.load(Ordering::SeqCst) < 8 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 3);
+    world.engine.full.store(false, Ordering::SeqCst);
+    world.wait(sync_id).await;
+    assert_eq!(world.found("walrus").await.len(), 3);
+    assert_eq!(world.engine.document_count(IndexName::Workspace).await.unwrap(), 3);
+    worker.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn engine_outage_loses_no_changes() {
     let world = World::new().await;
@@ -245,6 +266,30 @@ async fn batch_is_dropped_if_another_process_has_fed_the_index_since() {
     let outcome = draining.await.unwrap();
     assert!(matches!(outcome, Err(FeedError::LeaseLost(IndexName::Workspace))), "{outcome:?}");
     assert_eq!(world.engine.batches.load(Ordering::SeqCst), applied);
+}
+
+/// The engine may receive the batch after newer contents of the other process.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn documents_of_an_overtaken_batch_are_indexed_again() {
+    let world = indexed_world(3).await;
+    let doc_ids: Vec<DocId> = ["0.txt", "1.txt"].map(|name| world.doc_id(name)).to_vec();
+    world.store.enqueue_documents(IndexName::Workspace, doc_ids.clone(), world.clock.now()).await.unwrap();
+    let applying = Gate::closed();
+    *world.engine.applying.lock().unwrap() = Some(Arc::clone(&applying));
+    let paused = leased(&world);
+    let draining = tokio::spawn(async move { paused.drain(IndexName::Workspace).await });
+    applying.wait_for(1).await;
+    *world.engine.applying.lock().unwrap() = None;
+    world.clock.set(world.clock.now() + Duration::from_secs(16));
+    let other = leased(&world);
+    assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 2);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+    world.engine.applied.lock().unwrap().clear();
+    applying.open.add_permits(1);
+    let _ = draining.await.unwrap();
+    assert_eq!(*world.engine.applied.lock().unwrap(), [doc_ids.clone()], "the batch arrives late");
+    assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 2);
+    assert_eq!(world.engine.applied.lock().unwrap().last(), Some(&doc_ids));
 }
 
 /// Copies the database, as a backup does.
