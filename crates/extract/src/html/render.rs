@@ -417,6 +417,31 @@ mod tests {
     }
 
     #[test]
+    fn line_numbers_are_no_code() {
+        let styled = |text: &str| format!("<span style='white-space:pre; USER-SELECT: none'>{text}</span>");
+        for (html, expected) in [
+            (
+                "<span class=line><span class=ln>1</span><span class=cl>package main\n</span></span>\
+                 <span class=line><span class=ln> 2</span><span class=cl>var n\n</span></span>"
+                    .to_owned(),
+                "```\npackage main\nvar n\n```",
+            ),
+            (format!("{}a\n{}b", styled("1 "), styled("2\n")), "```\na\nb\n```"),
+            (format!("{}ls {}", styled("$ "), styled("")), "```\n$ ls\n```"),
+            ("<span class=ln>x1</span> = <span class=mi>1</span>".to_owned(), "```\nx1 = 1\n```"),
+        ] {
+            assert_eq!(rendered(&format!("<pre><code>{html}</code></pre>")), expected, "{html}");
+        }
+        assert_eq!(
+            rendered(
+                "<table class=lntable><tr><td class=lntd><pre><code><span class=lnt>1\n</span><span class=lnt>2\n</span></code></pre></td>\
+                 <td class=lntd><pre><code class=language-go>var n\nvar m</code></pre></td></tr></table>"
+            ),
+            "```go\nvar n\nvar m\n```"
+        );
+    }
+
+    #[test]
     fn quotes_figures_and_links_around_blocks() {
         assert_eq!(rendered("<blockquote><p>a</p><p>b</p></blockquote>"), "> a\n>\n> b");
         assert_eq!(
