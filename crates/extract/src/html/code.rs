@@ -19,7 +19,8 @@ pub(super) fn code_block(element: &NodeRef) -> String {
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-fn code_text(element: &NodeRef, out: &mut String) {
+/// Appends the text of code, with a line break for each `br` and before each element that is a line.
+pub(super) fn code_text(element: &NodeRef, out: &mut String) {
     for child in element.children_it(false) {
         if child.is_text() {
             out.push_str(&child.text());

@@ -331,6 +331,33 @@ mod tests {
     }
 
     #[test]
+    fn code_side_by_side_is_one_span() {
+        for (html, expected) in [
+            ("<code>std::</code><code>vector</code>", "`std::vector`"),
+            ("<code>a</code><wbr><span><kbd>b</kbd></span><code></code><tt>c</tt>", "`abc`"),
+            ("<code>a`</code><code>b</code>", "`` a`b ``"),
+            ("<code>a </code><code>b</code><code> c</code>", "`a` `b` `c`"),
+            ("x<code> y\n</code>z<code> </code>", "x `y` z"),
+            ("<b>a</b><code>x</code><b>b</b>", "**a**`x`**b**"),
+            ("<b><code>a</code></b><code>b</code>", "**`a`**`b`"),
+            ("`<code>a</code>`\\<code>b</code>", "\\``a`\\`\\\\`b`"),
+        ] {
+            assert_eq!(rendered(&format!("<p>{html}</p>")), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn code_keeps_its_words_and_backticks() {
+        for (html, expected) in [
+            ("<code>npm install<br>npm start</code>", "`npm install npm start`"),
+            ("<code>a``b</code> <code>`</code>", "``` a``b ``` `` ` ``"),
+            ("<code>```</code>", "```` ``` ````"),
+        ] {
+            assert_eq!(rendered(&format!("<p>{html}</p>")), expected, "{html}");
+        }
+    }
+
+    #[test]
     fn lists_nest() {
         assert_eq!(
             rendered("<ol start=3><li>three<ul><li>a</li><li><p>b</p><p>c</p></li></ul></li><li>four</li></ol>"),

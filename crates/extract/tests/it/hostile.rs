@@ -159,6 +159,8 @@ fn hostile_pages_take_linear_time() {
         ("buttons in one heading", enclosed("<h2>", "<button>x</button>", "</h2>")),
         ("nested headings with buttons", nested(200, "<summary><div>", "<button></button>")),
         ("exponents", repeated("10<sup>6</sup>")),
+        ("code", repeated("<code>`</code>")),
+        ("code and text", repeated("<code>a`</code>b")),
         ("nested exponents", nested(200, "1<sup>", "1<sub>2</sub>")),
         ("colours below a long style", halves("<div style='", "a:b;", "'>", "<p style='color:#fff'>x")),
         (
