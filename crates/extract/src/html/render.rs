@@ -9,13 +9,13 @@ use super::numbers::Numbers;
 use super::table;
 use crate::blocks::{heading, push_escaped};
 
-/// Maximum weight of credits and controls in a figure besides its caption.
+/// Maximum weight of credits and controls in a figure of images, besides its caption.
 const MAX_FIGURE_LABELS: f64 = 80.0;
 /// Maximum number of lists and quotations around another one. Each repeats its marks in every line, and markdown
 /// readers give up too.
 const MAX_INDENTS: usize = 24;
 /// Elements of a figure whose caption is a title.
-const CAPTIONED: &str = "table, pre, blockquote, math, video, audio";
+const CAPTIONED: &str = "table, pre, blockquote, math, video, audio, figure";
 
 /// Returns an element as markdown, with blank lines between blocks.
 pub(super) fn markdown(element: &NodeRef) -> String {
@@ -199,14 +199,19 @@ impl Blocks {
         }
     }
 
-    /// Renders the images of a figure. Its caption describes the first one; without an image it describes nothing.
+    /// Renders a figure. The caption of images describes the first one; that of other content is text. A caption of nothing
+    /// is dropped.
     fn figure(&mut self, element: &NodeRef) {
         let figure = Selection::from(*element);
+        if figure.select(CAPTIONED).exists() {
+            self.children(element);
+            return;
+        }
         let caption = figure.select("figcaption").nodes().first().copied();
         let text = caption.map(|caption| one_line(&caption.text())).unwrap_or_default();
         let captioned = caption.map_or(0.0, |caption| weight(&caption.text()));
-        let holds_more = weight(&element.text()) > captioned + MAX_FIGURE_LABELS || figure.select(CAPTIONED).exists();
-        if text.is_empty() || holds_more {
+        let labels = if figure.select("img[src]").exists() { MAX_FIGURE_LABELS } else { 0.0 };
+        if text.is_empty() || weight(&element.text()) > captioned + labels {
             self.children(element);
             return;
         }
@@ -236,6 +241,9 @@ fn is_too_deep(element: &NodeRef) -> bool {
 
 /// Returns true for a caption outside of a figure that follows or precedes an image.
 fn describes_image(caption: &NodeRef) -> bool {
+    if caption.ancestors_it(None).any(|around| around.has_name("figure")) {
+        return false;
+    }
     let around = [caption.prev_element_sibling(), caption.next_element_sibling()];
     around.into_iter().flatten().any(|beside| {
         ["img", "picture"].iter().any(|name| beside.has_name(name)) || Selection::from(beside).select("img").exists()
@@ -466,6 +474,32 @@ mod tests {
             ),
             "```go\nvar n\nvar m\n```"
         );
+    }
+
+    #[test]
+    fn figures_keep_their_text_and_captions() {
+        let city = |name: &str| format!("<figure><img src={name}.jpg alt=''><figcaption>{name}</figcaption></figure>");
+        let gallery = ["Paris", "London", "Rome"].map(city).concat();
+        let images = "![Paris](Paris.jpg)\n\n![London](London.jpg)\n\n![Rome](Rome.jpg)";
+        let story = "The bridge was built of oak in one summer, and it stood until the ice of the next spring took it away for good.";
+        for (html, expected) in [
+            ("<p>Be yourself.</p><figcaption>Oscar Wilde</figcaption>", "Be yourself.\n\nOscar Wilde".to_owned()),
+            ("<figcaption>Steps</figcaption><ul><li>a<li>b</ul>", "Steps\n\n- a\n- b".to_owned()),
+            ("<code>ls</code><img alt=''><figcaption>List</figcaption>", "`ls`\n\nList".to_owned()),
+            (&gallery, images.to_owned()),
+            (&format!("{gallery}<figcaption>Cities</figcaption>"), format!("{images}\n\nCities")),
+            (&format!("<figure>{gallery}</figure>"), images.to_owned()),
+            (
+                &format!("<p>{story}</p><img src=b.jpg alt=''><figcaption>The bridge</figcaption>"),
+                format!("{story}\n\nThe bridge"),
+            ),
+            ("<img src=b.jpg><p>Photo: Ann</p><figcaption>The bridge</figcaption>", "![The bridge](b.jpg)".to_owned()),
+            ("<div></div><figcaption>A film</figcaption>", String::new()),
+            ("<img alt='A cat'><figcaption>A cat</figcaption>", String::new()),
+        ] {
+            assert_eq!(rendered(&format!("<figure>{html}</figure>")), expected, "{html}");
+        }
+        assert_eq!(rendered("<div><img src=b.jpg><figcaption>The bridge</figcaption></div>"), "");
     }
 
     #[test]

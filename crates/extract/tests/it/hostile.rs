@@ -130,6 +130,7 @@ fn hostile_pages_take_linear_time() {
         ("nested phrases", repeated("<div><h3>Comments</h3><div>")),
         ("empty elements", enclosed("<h1>x</h1>", "<h2></h2><ul></ul>", "<p>words")),
         ("captions", enclosed("<figure>", "<img src=x><figcaption>c</figcaption>", "</figure>")),
+        ("nested captions", nested(200, "<figure><figcaption>c</figcaption>", "<img src=x>")),
         ("loose captions", repeated("<figcaption>c</figcaption><img src=x>")),
         ("introductions", enclosed("<h1>x</h1>", "<div class=intro><p>An introduction of some words.", "<p>words")),
         ("teasers", repeated("<div class=teaser><p>x</div>")),
