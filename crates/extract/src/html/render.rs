@@ -105,12 +105,14 @@ impl Blocks {
     }
 
     fn children(&mut self, element: &NodeRef) {
-        for child in element.children_it(false) {
-            if child.is_text() {
-                self.paragraph.text(&child.text());
-            } else if child.is_element() {
-                self.element(&child);
-            }
+        element.children_it(false).for_each(|child| self.node(&child));
+    }
+
+    fn node(&mut self, node: &NodeRef) {
+        if node.is_text() {
+            self.paragraph.text(&node.text());
+        } else if node.is_element() {
+            self.element(node);
         }
     }
 
@@ -168,7 +170,7 @@ impl Blocks {
                 }
             }
             "li" => {
-                let item = list_item("- ", element);
+                let item = list_item("- ", blocks_of_children(element));
                 self.push_list(item);
             }
             _ => self.children(element),
@@ -199,8 +201,8 @@ impl Blocks {
         }
     }
 
-    /// Renders a figure. The caption of images describes the first one; that of other content is text. A caption of nothing
-    /// is dropped.
+    /// Renders a figure. The caption of images describes the first one; that of other content is text. A caption alone is
+    /// dropped.
     fn figure(&mut self, element: &NodeRef) {
         let figure = Selection::from(*element);
         if figure.select(CAPTIONED).exists() {
@@ -269,33 +271,100 @@ fn holds_block(element: &NodeRef) -> bool {
 }
 
 fn list(element: &NodeRef, ordered: bool) -> String {
-    let mut numbers = Numbers::of(element);
-    let mut blocks = Vec::new();
-    let mut marker = numbers.marker(ordered);
-    for child in element.children_it(false).filter(NodeRef::is_element) {
-        let nested = ["ul", "ol", "menu"].iter().any(|name| child.has_name(name)) && !is_too_deep(&child);
-        let block = if nested {
-            // A list directly inside a list, as editors in browsers write it, belongs to the previous item.
-            indented(&list(&child, child.has_name("ol")), marker.len())
-        } else {
-            numbers.set(child.attr("value").as_deref());
-            marker = numbers.marker(ordered);
-            list_item(&marker, &child)
-        };
-        // An empty item has a number too.
-        if child.has_name("li") || (!nested && !block.is_empty()) {
-            numbers.advance();
-        }
-        if !block.is_empty() {
-            blocks.push(block);
+    let mut parts =
+        List { ordered, numbers: Numbers::of(element), before: Blocks::default(), items: Vec::new(), item: None };
+    let mut loose = Vec::new();
+    for child in element.children_it(false) {
+        let name = child.node_name().unwrap_or_default();
+        let name: &str = &name;
+        if child.is_text() {
+            loose.push(child);
+        } else if child.is_element() && !SILENT.contains(&name) {
+            if !is_block(name) && !holds_block(&child) {
+                loose.push(child);
+                continue;
+            }
+            parts.loose(&std::mem::take(&mut loose));
+            if ["ul", "ol", "menu"].contains(&name) && !is_too_deep(&child) {
+                // A list directly inside a list, as editors in browsers write it, belongs to the previous item.
+                parts.current().push_list(list(&child, name == "ol"));
+            } else {
+                parts.item(&child);
+            }
         }
     }
-    blocks.join("\n")
+    parts.loose(&loose);
+    parts.finish()
+}
+
+/// A list up to its current item.
+struct List {
+    ordered: bool,
+    numbers: Numbers,
+    /// Blocks in front of the first item.
+    before: Blocks,
+    /// Finished items.
+    items: Vec<String>,
+    /// Marker and content of the current item.
+    item: Option<(String, Blocks)>,
+}
+
+impl List {
+    /// Returns the blocks of the current item, or those in front of the first one.
+    fn current(&mut self) -> &mut Blocks {
+        self.item.as_mut().map_or(&mut self.before, |(_, blocks)| blocks)
+    }
+
+    /// Adds text and inline elements between items: a paragraph without a marker, as browsers show it. Several elements
+    /// without text between them, such as links that a style sheet shows below each other, are items.
+    fn loose(&mut self, nodes: &[NodeRef]) {
+        let elements = || nodes.iter().filter(|node| node.is_element());
+        let texts = elements().filter(|element| !element.text().trim().is_empty()).count();
+        if texts > 1 && !nodes.iter().any(NodeRef::is_nonempty_text) {
+            for element in elements() {
+                self.item(element);
+            }
+            return;
+        }
+        let blocks = self.current();
+        for node in nodes {
+            blocks.node(node);
+        }
+        blocks.end_paragraph();
+    }
+
+    fn item(&mut self, element: &NodeRef) {
+        self.numbers.set(element.attr("value").as_deref());
+        let mut blocks = Blocks::default();
+        if element.node_name().is_some_and(|name| is_block(&name)) {
+            blocks.children(element);
+        } else {
+            blocks.element(element);
+        }
+        blocks.end_paragraph();
+        // An empty item has a number too.
+        if element.has_name("li") || !blocks.done.is_empty() {
+            self.end_item();
+            self.item = Some((self.numbers.marker(self.ordered), blocks));
+            self.numbers.advance();
+        }
+    }
+
+    fn end_item(&mut self) {
+        let item = self.item.take().map(|(marker, blocks)| list_item(&marker, blocks));
+        self.items.extend(item.filter(|item| !item.is_empty()));
+    }
+
+    fn finish(mut self) -> String {
+        self.end_item();
+        self.before.push_list(self.items.join("\n"));
+        self.before.finish()
+    }
 }
 
 /// Renders one item: the first line behind the marker, the others indented.
-fn list_item(marker: &str, element: &NodeRef) -> String {
-    let item = indented(&blocks_of_children(element).finish_item(), marker.len());
+fn list_item(marker: &str, content: Blocks) -> String {
+    let item = indented(&content.finish_item(), marker.len());
     item.get(marker.len()..).map_or_else(String::new, |text| format!("{marker}{text}"))
 }
 
@@ -374,6 +443,27 @@ mod tests {
         assert_eq!(rendered("<ul><li>a</li><ul><li>b</li></ul></ul>"), "- a\n  - b");
         assert_eq!(rendered("<ul><li>a<ol><li>b</li></ol></li></ul>"), "- a\n  1. b");
         assert_eq!(rendered("<ul><li>a<ol start=3><li>b</li></ol></li></ul>"), "- a\n\n  3. b");
+    }
+
+    #[test]
+    fn lists_keep_text_between_their_items() {
+        for (html, expected) in [
+            ("<ul>Do <b>not</b> mix these:<li>bleach<li>acid</ul>", "Do **not** mix these:\n\n- bleach\n- acid"),
+            ("<ul>only text</ul>", "only text"),
+            ("<ul>a<ul>b <a href='http://x.y'>c</a><ul>d</ul></ul></ul>", "a\n\nb [c](http://x.y)\n\nd"),
+            ("<ol><li>a</li>text <!-- x --><i>c</i><br>more<li>b</li></ol>", "1. a\n\n   text *c*\n   more\n2. b"),
+            ("<ol><li>a</li><ul>b<li>c</li></ul>d<li>e</li></ol>", "1. a\n\n   b\n\n   - c\n\n   d\n2. e"),
+            ("<ul><li>a</li><ol start=3><li>b</li></ol></ul>", "- a\n\n  3. b"),
+            ("<ul><ul><li>a</li></ul>b<li>c</li></ul>", "- a\n\nb\n\n- c"),
+            ("<ul><li></li>a</ul>", "- a"),
+            ("<ul># a<li>b</ul>", "\\# a\n\n- b"),
+            ("<ul><b>a</b><br><li>b</li></ul>", "**a**\n\n- b"),
+            ("<ul><a href='http://x.y'>a</a> <a href='http://x.z'>b</a></ul>", "- [a](http://x.y)\n- [b](http://x.z)"),
+            ("<ul>&nbsp;\n<li>a</li> <br></ul>", "- a"),
+            ("<ul><script>x()</script><li>a</li><button><div>b</div></button></ul>", "- a"),
+        ] {
+            assert_eq!(rendered(html), expected, "{html}");
+        }
     }
 
     #[test]
@@ -481,7 +571,8 @@ mod tests {
         let city = |name: &str| format!("<figure><img src={name}.jpg alt=''><figcaption>{name}</figcaption></figure>");
         let gallery = ["Paris", "London", "Rome"].map(city).concat();
         let images = "![Paris](Paris.jpg)\n\n![London](London.jpg)\n\n![Rome](Rome.jpg)";
-        let story = "The bridge was built of oak in one summer, and it stood until the ice of the next spring took it away for good.";
+        let story = "The bridge was built of oak in one summer. ".repeat(3);
+        let story = story.trim_end();
         for (html, expected) in [
             ("<p>Be yourself.</p><figcaption>Oscar Wilde</figcaption>", "Be yourself.\n\nOscar Wilde".to_owned()),
             ("<figcaption>Steps</figcaption><ul><li>a<li>b</ul>", "Steps\n\n- a\n- b".to_owned()),

@@ -110,6 +110,8 @@ fn hostile_pages_take_linear_time() {
         ("spans", enclosed("<table>", "<tr><td rowspan=65534 colspan=1000>cell</td></tr>", "</table>")),
         ("paragraphs", repeated("<p>a")),
         ("list items", repeated("<ul><li>x</ul>")),
+        ("text in lists", enclosed("<ul>", "x<li>y</li>", "</ul>")),
+        ("text in nested lists", nested(200, "<ul>x", "<b>y</b>")),
         ("line breaks", repeated("<br>")),
         ("classes", repeated("<p class='a b c d e f g h-i-j k_l'>x</p>")),
         ("styles", repeated("<p style='a:b;c:d;color:#fff;background:#fff'>x</p>")),
