@@ -116,7 +116,7 @@ pub(crate) fn push_escaped(line: &str, out: &mut String) {
     let hashes = line.len() - rest.len();
     let is_heading = (1..=6).contains(&hashes) && (rest.is_empty() || rest.starts_with(' '));
     let item = ["- ", "+ ", "* "].iter().any(|mark| line.starts_with(mark));
-    let fence = line.starts_with("```") || line.starts_with("~~~");
+    let fence = opening_fence(line).is_some();
     let is_rule = is_rule(line);
     if is_rule && line.starts_with(['*', '_']) {
         // The rest of a run would still be a mark of emphasis.
@@ -132,6 +132,15 @@ pub(crate) fn push_escaped(line: &str, out: &mut String) {
         out.push('\\');
     }
     out.push_str(line);
+}
+
+/// Returns the mark and the length of the fence that opens a block of code on this line.
+pub(crate) fn opening_fence(line: &str) -> Option<(char, usize)> {
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let info = line.trim_start_matches(mark);
+    let length = line.len() - info.len();
+    // ```like this``` is a code span.
+    (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
 }
 
 /// Returns true for a line of one mark that is a rule or makes a heading of the line above, and for the rule of a table.
@@ -198,11 +207,11 @@ mod tests {
         assert_eq!(paragraph("#5 apples"), "#5 apples\n");
         assert_eq!(paragraph("- 3 degrees"), "\\- 3 degrees\n");
         assert_eq!(paragraph("a\n---"), "a\n\\---\n");
-        for line in ["+ x", "* x", "> x", "===", "-- -", "| a |", "-|-", "[a]: b", "~~~ x"] {
+        for line in ["+ x", "* x", "> x", "===", "-- -", "| a |", "-|-", "[a]: b", "~~~ x", "~~~ `x`", "``` x"] {
             assert_eq!(paragraph(line), format!("\\{line}\n"));
         }
         assert_eq!(paragraph("_ _ _\n***"), "\\_ \\_ \\_\n\\*\\*\\*\n");
-        for line in ["-", "--", "-5", "1. x", "a|b", "[^1]: x", "[a] b", "[link](x): y"] {
+        for line in ["-", "--", "-5", "1. x", "a|b", "[^1]: x", "[a] b", "[link](x): y", "``` a``b ``` c"] {
             assert_eq!(paragraph(line), format!("{line}\n"));
         }
         assert_eq!([heading(2, "C#"), heading(2, "C #"), heading(2, "#")], ["## C#", "## C \\#", "## \\#"]);

@@ -162,6 +162,11 @@ fn is_binary(sample: &[u8]) -> bool {
     odd * 50 > sample.len()
 }
 
+/// Matches characters that end a line. `\r\n` ends one line.
+pub(crate) fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 /// Normalizes line ends and form feeds to `\n` and removes other control characters.
 pub(crate) fn normalize_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -174,8 +179,8 @@ pub(crate) fn normalize_lines(text: &str) -> String {
                 }
                 out.push('\n');
             }
-            '\x0c' | '\x0b' | '\u{2028}' | '\u{2029}' | '\u{85}' => out.push('\n'),
-            '\t' | '\n' => out.push(c),
+            c if is_line_end(c) => out.push('\n'),
+            '\t' => out.push(c),
             '\u{feff}' => {}
             c if c.is_control() => {}
             c => out.push(c),
@@ -304,5 +309,6 @@ mod tests {
     #[test]
     fn line_ends_become_newlines() {
         assert_eq!(normalize_lines("a\r\nb\rc\x0cd\u{0}e\u{feff}"), "a\nb\nc\nde");
+        assert_eq!(normalize_lines("a\n\tb\u{85}c\u{2028}d\x08e"), "a\n\tb\nc\nde");
     }
 }

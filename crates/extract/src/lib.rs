@@ -21,6 +21,7 @@ mod plain_text;
 mod read;
 mod rtf;
 mod table;
+mod terminal;
 mod tidy;
 
 pub use error::{ExtractError, ExtractErrorKind};

@@ -2,7 +2,7 @@
 
 use crate::charset;
 use crate::front_matter::FrontMatter;
-use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names};
+use crate::{ExtractError, ExtractRequest, Extracted, language, magic, names, terminal};
 
 /// Maximum length of a first line that can be a title, in characters.
 const MAX_TITLE: usize = 200;
@@ -54,7 +54,7 @@ fn decode(request: &ExtractRequest, bytes: &[u8]) -> Result<String, ExtractError
     }
     let text = charset::decode(bytes, &charset::from_label(request.charset.as_deref()))
         .ok_or_else(|| magic::wrong_type(request.kind, bytes))?;
-    Ok(charset::normalize_lines(&text))
+    Ok(charset::normalize_lines(&terminal::shown(&text)))
 }
 
 /// Returns a short first line as the title if a blank line separates it from more text.
@@ -115,6 +115,15 @@ mod tests {
         assert_eq!(read("One line follows\nanother at once."), "notes-2024");
         assert_eq!(read("---\n\nno letters"), "notes-2024");
         assert_eq!(read("only one line"), "notes-2024");
+    }
+
+    #[test]
+    fn text_is_read_as_a_terminal_shows_it() {
+        let log = b"N\x08NA\x08AM\x08ME\x08E\r\n  _\x08f_\x08i\n\x1b[32mOK\x1b[0m\n";
+        for (kind, name) in [(FileKind::Txt, "a.txt"), (FileKind::Md, "a.md")] {
+            let read = if kind == FileKind::Txt { read_text } else { read_markdown };
+            assert_eq!(read(&request(kind, name), log).expect("text").markdown, "NAME\n  fi\nOK\n");
+        }
     }
 
     #[test]

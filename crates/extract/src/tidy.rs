@@ -1,5 +1,7 @@
 //! Final cleanup of the markdown that readers produce.
 
+use crate::blocks::opening_fence;
+
 /// Normalizes markdown: `\n` line ends, at most one blank line in a row, no trailing white space, no blank lines at
 /// the start or end. Fenced code is left unchanged.
 pub(crate) fn markdown(source: &str) -> String {
@@ -9,20 +11,12 @@ pub(crate) fn markdown(source: &str) -> String {
     let mut blank = 0;
     for line in source.lines() {
         let trimmed = line.trim_start();
-        let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
-        let run = mark.map_or(0, |mark| trimmed.chars().take_while(|c| *c == mark).count());
         let was_code = fence.is_some();
-        if run >= 3 {
-            match (fence, mark) {
-                (Some((open, length)), Some(mark))
-                    if open == mark && run >= length && trimmed[run..].trim().is_empty() =>
-                {
-                    fence = None;
-                }
-                (None, Some(mark)) => fence = Some((mark, run)),
-                _ => {}
-            }
-        }
+        fence = match fence {
+            Some(open) => Some(open).filter(|open| !closes(trimmed, *open)),
+            // Code in a quotation is safe: the mark of the quotation begins all of its lines, also the blank ones.
+            None => opening_fence(behind_item_marks(trimmed)),
+        };
         let line = if was_code { line } else { line.trim_end() };
         if line.is_empty() && !was_code {
             blank += 1;
@@ -42,6 +36,30 @@ pub(crate) fn markdown(source: &str) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Returns true for a fence that closes the block of code that a fence of this mark and length opened.
+fn closes(line: &str, (mark, length): (char, usize)) -> bool {
+    let rest = line.trim_start_matches(mark);
+    line.len() - rest.len() >= length && rest.trim().is_empty()
+}
+
+/// Returns the text behind the marks of list items (`- `, `1. `, `1) `), of which nested items that begin on one line
+/// have several.
+fn behind_item_marks(mut line: &str) -> &str {
+    loop {
+        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        // CommonMark allows nine digits.
+        let rest = match line.len() - number.len() {
+            0 => line.strip_prefix("- "),
+            1..=9 => number.strip_prefix(". ").or_else(|| number.strip_prefix(") ")),
+            _ => None,
+        };
+        match rest {
+            Some(rest) => line = rest.trim_start(),
+            None => return line,
+        }
+    }
 }
 
 /// Appends a table row without alignment padding, which would be most of a wide table.
@@ -76,5 +94,19 @@ mod tests {
             "# A\n\ntext\n```\na\n\n\n  b  \n```\n"
         );
         assert_eq!(markdown(" \n\n"), "");
+    }
+
+    #[test]
+    fn code_at_the_start_of_items_is_unchanged() {
+        let table = "\n\n| a | b |\n";
+        for marks in ["- ", "1. ", "12) ", "999999999. ", "- 2. - ", "-   "] {
+            let code = |indent: &str| format!("```sh\n{indent}a\n\n\n{indent}|  b\n{indent}```");
+            let source = format!("{marks}{}\n\n{}{table}", code(&" ".repeat(marks.len())), code(""));
+            assert_eq!(markdown(&source), source);
+        }
+        // Neither of these opens a block.
+        for line in ["- ```a```", "- ```` a```b ````", "1234567890. ```", "-```", "> ```"] {
+            assert_eq!(markdown(&format!("{line}\n\n\n|  a |  b |\n")), format!("{line}{table}"), "{line}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use dom_query::NodeRef;
 
+use super::declarations::Declarations;
+
 /// Returns a fenced block with the language from the element's class.
 pub(super) fn code_block(element: &NodeRef) -> String {
     let mut text = String::new();
@@ -17,7 +19,8 @@ pub(super) fn code_block(element: &NodeRef) -> String {
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-fn code_text(element: &NodeRef, out: &mut String) {
+/// Appends the text of code, with a line break for each `br` and before each element that is a line.
+pub(super) fn code_text(element: &NodeRef, out: &mut String) {
     for child in element.children_it(false) {
         if child.is_text() {
             out.push_str(&child.text());
@@ -36,8 +39,24 @@ fn code_text(element: &NodeRef, out: &mut String) {
 
 fn is_line_number(element: &NodeRef) -> bool {
     let classes = element.attr("class").unwrap_or_default();
-    let signs = ["lineno", "linenos", "line-number", "linenumber", "hljs-ln-numbers"];
-    classes.split_whitespace().any(|class| signs.contains(&class))
+    let has_class = |signs: &[&str]| classes.split_whitespace().any(|class| signs.contains(&class));
+    if has_class(&["lineno", "linenos", "line-number", "linenumber", "hljs-ln-numbers"]) {
+        return true;
+    }
+    // Chroma, the highlighter of Hugo. Both signs are also those of other text: of a token, and of a prompt.
+    (has_class(&["ln", "lnt"]) || cannot_be_selected(element)) && is_number(&element.text())
+}
+
+fn cannot_be_selected(element: &NodeRef) -> bool {
+    let style = element.attr("style").unwrap_or_default().to_ascii_lowercase();
+    let declarations = Declarations::parse(&style);
+    ["user-select", "-webkit-user-select"].iter().any(|name| declarations.get(name) == Some("none"))
+}
+
+/// Returns true for digits, with white space around and between them.
+fn is_number(text: &str) -> bool {
+    let mut letters = text.chars().filter(|c| !c.is_whitespace()).peekable();
+    letters.peek().is_some() && letters.all(|c| c.is_ascii_digit())
 }
 
 /// Returns the language from the classes that highlighters set on the block, its `code` or its ancestors:

@@ -2,6 +2,7 @@
 
 use dom_query::NodeRef;
 
+use super::code::code_text;
 use super::measure::SILENT;
 use super::{formula, raised};
 use crate::literal;
@@ -11,7 +12,9 @@ pub(super) use crate::literal::balanced;
 #[derive(Default)]
 pub(super) struct Inline {
     out: String,
-    /// Text behind `out` that is escaped when it is known what follows.
+    /// Text of the code behind `out`, to which code beside it is added: two spans would be read as one with other text.
+    code: String,
+    /// Text behind `code` that is escaped when it is known what follows.
     literal: String,
 }
 
@@ -46,7 +49,7 @@ impl Inline {
 
     /// Returns the text or markup at the end.
     fn last_text(&self) -> &str {
-        if self.literal.is_empty() { &self.out } else { &self.literal }
+        [&self.literal, &self.code].into_iter().find(|text| !text.is_empty()).unwrap_or(&self.out)
     }
 
     fn space(&mut self) {
@@ -63,8 +66,11 @@ impl Inline {
         }
     }
 
-    /// Escapes the text since the last markup. `after` is the character that follows.
+    /// Completes the code and escapes the text since the last markup. `after` is the character that follows.
     fn settle(&mut self, after: Option<char>) {
+        if !self.code.is_empty() {
+            self.out.push_str(&code_span(&std::mem::take(&mut self.code)));
+        }
         literal::push_part(&std::mem::take(&mut self.literal), after, &mut self.out);
     }
 
@@ -123,7 +129,7 @@ impl Inline {
         if inner.starts_with([' ', '\n']) {
             self.space();
         }
-        let continues = self.literal.is_empty() && self.out.ends_with(mark);
+        let continues = self.code.is_empty() && self.literal.is_empty() && self.out.ends_with(mark);
         if text.is_empty() || text.contains('\n') || text.contains(mark) || continues {
             self.markup(text);
         } else {
@@ -144,16 +150,21 @@ impl Inline {
     }
 
     fn code(&mut self, element: &NodeRef) {
-        let text = element.text();
-        let text: Vec<&str> = text.split_whitespace().collect();
-        let text = text.join(" ");
-        if text.is_empty() {
+        let mut text = String::new();
+        code_text(element, &mut text);
+        if text.starts_with(char::is_whitespace) {
+            self.space();
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.is_empty() {
             return;
         }
-        if text.contains('`') {
-            self.markup(&format!("`` {text} ``"));
-        } else {
-            self.markup(&format!("`{text}`"));
+        if !self.literal.is_empty() {
+            self.settle(Some('`'));
+        }
+        self.code.push_str(&words.join(" "));
+        if text.ends_with(char::is_whitespace) {
+            self.space();
         }
     }
 
@@ -199,6 +210,14 @@ impl Inline {
             None => self.text(&alt),
         }
     }
+}
+
+/// Returns a span of code between marks that are longer than any run of backticks inside (CommonMark 0.31, 6.1).
+fn code_span(text: &str) -> String {
+    let longest = text.split(|c: char| c != '`').map(str::len).max().unwrap_or(0);
+    let marks = "`".repeat(longest + 1);
+    let padding = if longest > 0 { " " } else { "" };
+    format!("{marks}{padding}{text}{padding}{marks}")
 }
 
 /// Returns the link target in markdown syntax; `None` for places on the same page.

@@ -9,13 +9,13 @@ use super::numbers::Numbers;
 use super::table;
 use crate::blocks::{heading, push_escaped};
 
-/// Maximum weight of credits and controls in a figure besides its caption.
+/// Maximum weight of credits and controls in a figure of images, besides its caption.
 const MAX_FIGURE_LABELS: f64 = 80.0;
 /// Maximum number of lists and quotations around another one. Each repeats its marks in every line, and markdown
 /// readers give up too.
 const MAX_INDENTS: usize = 24;
 /// Elements of a figure whose caption is a title.
-const CAPTIONED: &str = "table, pre, blockquote, math, video, audio";
+const CAPTIONED: &str = "table, pre, blockquote, math, video, audio, figure";
 
 /// Returns an element as markdown, with blank lines between blocks.
 pub(super) fn markdown(element: &NodeRef) -> String {
@@ -105,12 +105,14 @@ impl Blocks {
     }
 
     fn children(&mut self, element: &NodeRef) {
-        for child in element.children_it(false) {
-            if child.is_text() {
-                self.paragraph.text(&child.text());
-            } else if child.is_element() {
-                self.element(&child);
-            }
+        element.children_it(false).for_each(|child| self.node(&child));
+    }
+
+    fn node(&mut self, node: &NodeRef) {
+        if node.is_text() {
+            self.paragraph.text(&node.text());
+        } else if node.is_element() {
+            self.element(node);
         }
     }
 
@@ -168,7 +170,7 @@ impl Blocks {
                 }
             }
             "li" => {
-                let item = list_item("- ", element);
+                let item = list_item("- ", blocks_of_children(element));
                 self.push_list(item);
             }
             _ => self.children(element),
@@ -199,14 +201,19 @@ impl Blocks {
         }
     }
 
-    /// Renders the images of a figure. Its caption describes the first one; without an image it describes nothing.
+    /// Renders a figure. The caption of images describes the first one; that of other content is text. A caption alone is
+    /// dropped.
     fn figure(&mut self, element: &NodeRef) {
         let figure = Selection::from(*element);
+        if figure.select(CAPTIONED).exists() {
+            self.children(element);
+            return;
+        }
         let caption = figure.select("figcaption").nodes().first().copied();
         let text = caption.map(|caption| one_line(&caption.text())).unwrap_or_default();
         let captioned = caption.map_or(0.0, |caption| weight(&caption.text()));
-        let holds_more = weight(&element.text()) > captioned + MAX_FIGURE_LABELS || figure.select(CAPTIONED).exists();
-        if text.is_empty() || holds_more {
+        let labels = if figure.select("img[src]").exists() { MAX_FIGURE_LABELS } else { 0.0 };
+        if text.is_empty() || weight(&element.text()) > captioned + labels {
             self.children(element);
             return;
         }
@@ -236,6 +243,9 @@ fn is_too_deep(element: &NodeRef) -> bool {
 
 /// Returns true for a caption outside of a figure that follows or precedes an image.
 fn describes_image(caption: &NodeRef) -> bool {
+    if caption.ancestors_it(None).any(|around| around.has_name("figure")) {
+        return false;
+    }
     let around = [caption.prev_element_sibling(), caption.next_element_sibling()];
     around.into_iter().flatten().any(|beside| {
         ["img", "picture"].iter().any(|name| beside.has_name(name)) || Selection::from(beside).select("img").exists()
@@ -261,33 +271,100 @@ fn holds_block(element: &NodeRef) -> bool {
 }
 
 fn list(element: &NodeRef, ordered: bool) -> String {
-    let mut numbers = Numbers::of(element);
-    let mut blocks = Vec::new();
-    let mut marker = numbers.marker(ordered);
-    for child in element.children_it(false).filter(NodeRef::is_element) {
-        let nested = ["ul", "ol", "menu"].iter().any(|name| child.has_name(name)) && !is_too_deep(&child);
-        let block = if nested {
-            // A list directly inside a list, as editors in browsers write it, belongs to the previous item.
-            indented(&list(&child, child.has_name("ol")), marker.len())
-        } else {
-            numbers.set(child.attr("value").as_deref());
-            marker = numbers.marker(ordered);
-            list_item(&marker, &child)
-        };
-        // An empty item has a number too.
-        if child.has_name("li") || (!nested && !block.is_empty()) {
-            numbers.advance();
-        }
-        if !block.is_empty() {
-            blocks.push(block);
+    let mut parts =
+        List { ordered, numbers: Numbers::of(element), before: Blocks::default(), items: Vec::new(), item: None };
+    let mut loose = Vec::new();
+    for child in element.children_it(false) {
+        let name = child.node_name().unwrap_or_default();
+        let name: &str = &name;
+        if child.is_text() {
+            loose.push(child);
+        } else if child.is_element() && !SILENT.contains(&name) {
+            if !is_block(name) && !holds_block(&child) {
+                loose.push(child);
+                continue;
+            }
+            parts.loose(&std::mem::take(&mut loose));
+            if ["ul", "ol", "menu"].contains(&name) && !is_too_deep(&child) {
+                // A list directly inside a list, as editors in browsers write it, belongs to the previous item.
+                parts.current().push_list(list(&child, name == "ol"));
+            } else {
+                parts.item(&child);
+            }
         }
     }
-    blocks.join("\n")
+    parts.loose(&loose);
+    parts.finish()
+}
+
+/// A list up to its current item.
+struct List {
+    ordered: bool,
+    numbers: Numbers,
+    /// Blocks in front of the first item.
+    before: Blocks,
+    /// Finished items.
+    items: Vec<String>,
+    /// Marker and content of the current item.
+    item: Option<(String, Blocks)>,
+}
+
+impl List {
+    /// Returns the blocks of the current item, or those in front of the first one.
+    fn current(&mut self) -> &mut Blocks {
+        self.item.as_mut().map_or(&mut self.before, |(_, blocks)| blocks)
+    }
+
+    /// Adds text and inline elements between items: a paragraph without a marker, as browsers show it. Several elements
+    /// without text between them, such as links that a style sheet shows below each other, are items.
+    fn loose(&mut self, nodes: &[NodeRef]) {
+        let elements = || nodes.iter().filter(|node| node.is_element());
+        let texts = elements().filter(|element| !element.text().trim().is_empty()).count();
+        if texts > 1 && !nodes.iter().any(NodeRef::is_nonempty_text) {
+            for element in elements() {
+                self.item(element);
+            }
+            return;
+        }
+        let blocks = self.current();
+        for node in nodes {
+            blocks.node(node);
+        }
+        blocks.end_paragraph();
+    }
+
+    fn item(&mut self, element: &NodeRef) {
+        self.numbers.set(element.attr("value").as_deref());
+        let mut blocks = Blocks::default();
+        if element.node_name().is_some_and(|name| is_block(&name)) {
+            blocks.children(element);
+        } else {
+            blocks.element(element);
+        }
+        blocks.end_paragraph();
+        // An empty item has a number too.
+        if element.has_name("li") || !blocks.done.is_empty() {
+            self.end_item();
+            self.item = Some((self.numbers.marker(self.ordered), blocks));
+            self.numbers.advance();
+        }
+    }
+
+    fn end_item(&mut self) {
+        let item = self.item.take().map(|(marker, blocks)| list_item(&marker, blocks));
+        self.items.extend(item.filter(|item| !item.is_empty()));
+    }
+
+    fn finish(mut self) -> String {
+        self.end_item();
+        self.before.push_list(self.items.join("\n"));
+        self.before.finish()
+    }
 }
 
 /// Renders one item: the first line behind the marker, the others indented.
-fn list_item(marker: &str, element: &NodeRef) -> String {
-    let item = indented(&blocks_of_children(element).finish_item(), marker.len());
+fn list_item(marker: &str, content: Blocks) -> String {
+    let item = indented(&content.finish_item(), marker.len());
     item.get(marker.len()..).map_or_else(String::new, |text| format!("{marker}{text}"))
 }
 
@@ -331,6 +408,33 @@ mod tests {
     }
 
     #[test]
+    fn code_side_by_side_is_one_span() {
+        for (html, expected) in [
+            ("<code>std::</code><code>vector</code>", "`std::vector`"),
+            ("<code>a</code><wbr><span><kbd>b</kbd></span><code></code><tt>c</tt>", "`abc`"),
+            ("<code>a`</code><code>b</code>", "`` a`b ``"),
+            ("<code>a </code><code>b</code><code> c</code>", "`a` `b` `c`"),
+            ("x<code> y\n</code>z<code> </code>", "x `y` z"),
+            ("<b>a</b><code>x</code><b>b</b>", "**a**`x`**b**"),
+            ("<b><code>a</code></b><code>b</code>", "**`a`**`b`"),
+            ("`<code>a</code>`\\<code>b</code>", "\\``a`\\`\\\\`b`"),
+        ] {
+            assert_eq!(rendered(&format!("<p>{html}</p>")), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn code_keeps_its_words_and_backticks() {
+        for (html, expected) in [
+            ("<code>npm install<br>npm start</code>", "`npm install npm start`"),
+            ("<code>a``b</code> <code>`</code>", "``` a``b ``` `` ` ``"),
+            ("<code>```</code>", "```` ``` ````"),
+        ] {
+            assert_eq!(rendered(&format!("<p>{html}</p>")), expected, "{html}");
+        }
+    }
+
+    #[test]
     fn lists_nest() {
         assert_eq!(
             rendered("<ol start=3><li>three<ul><li>a</li><li><p>b</p><p>c</p></li></ul></li><li>four</li></ol>"),
@@ -339,6 +443,27 @@ mod tests {
         assert_eq!(rendered("<ul><li>a</li><ul><li>b</li></ul></ul>"), "- a\n  - b");
         assert_eq!(rendered("<ul><li>a<ol><li>b</li></ol></li></ul>"), "- a\n  1. b");
         assert_eq!(rendered("<ul><li>a<ol start=3><li>b</li></ol></li></ul>"), "- a\n\n  3. b");
+    }
+
+    #[test]
+    fn lists_keep_text_between_their_items() {
+        for (html, expected) in [
+            ("<ul>Do <b>not</b> mix these:<li>bleach<li>acid</ul>", "Do **not** mix these:\n\n- bleach\n- acid"),
+            ("<ul>only text</ul>", "only text"),
+            ("<ul>a<ul>b <a href='http://x.y'>c</a><ul>d</ul></ul></ul>", "a\n\nb [c](http://x.y)\n\nd"),
+            ("<ol><li>a</li>text <!-- x --><i>c</i><br>more<li>b</li></ol>", "1. a\n\n   text *c*\n   more\n2. b"),
+            ("<ol><li>a</li><ul>b<li>c</li></ul>d<li>e</li></ol>", "1. a\n\n   b\n\n   - c\n\n   d\n2. e"),
+            ("<ul><li>a</li><ol start=3><li>b</li></ol></ul>", "- a\n\n  3. b"),
+            ("<ul><ul><li>a</li></ul>b<li>c</li></ul>", "- a\n\nb\n\n- c"),
+            ("<ul><li></li>a</ul>", "- a"),
+            ("<ul># a<li>b</ul>", "\\# a\n\n- b"),
+            ("<ul><b>a</b><br><li>b</li></ul>", "**a**\n\n- b"),
+            ("<ul><a href='http://x.y'>a</a> <a href='http://x.z'>b</a></ul>", "- [a](http://x.y)\n- [b](http://x.z)"),
+            ("<ul>&nbsp;\n<li>a</li> <br></ul>", "- a"),
+            ("<ul><script>x()</script><li>a</li><button><div>b</div></button></ul>", "- a"),
+        ] {
+            assert_eq!(rendered(html), expected, "{html}");
+        }
     }
 
     #[test]
@@ -414,6 +539,58 @@ mod tests {
         ] {
             assert_eq!(rendered(html), expected, "{html}");
         }
+    }
+
+    #[test]
+    fn line_numbers_are_no_code() {
+        let styled = |text: &str| format!("<span style='white-space:pre; USER-SELECT: none'>{text}</span>");
+        for (html, expected) in [
+            (
+                "<span class=line><span class=ln>1</span><span class=cl>package main\n</span></span>\
+                 <span class=line><span class=ln> 2</span><span class=cl>var n\n</span></span>"
+                    .to_owned(),
+                "```\npackage main\nvar n\n```",
+            ),
+            (format!("{}a\n{}b", styled("1 "), styled("2\n")), "```\na\nb\n```"),
+            (format!("{}ls {}", styled("$ "), styled("")), "```\n$ ls\n```"),
+            ("<span class=ln>x1</span> = <span class=mi>1</span>".to_owned(), "```\nx1 = 1\n```"),
+        ] {
+            assert_eq!(rendered(&format!("<pre><code>{html}</code></pre>")), expected, "{html}");
+        }
+        assert_eq!(
+            rendered(
+                "<table class=lntable><tr><td class=lntd><pre><code><span class=lnt>1\n</span><span class=lnt>2\n</span></code></pre></td>\
+                 <td class=lntd><pre><code class=language-go>var n\nvar m</code></pre></td></tr></table>"
+            ),
+            "```go\nvar n\nvar m\n```"
+        );
+    }
+
+    #[test]
+    fn figures_keep_their_text_and_captions() {
+        let city = |name: &str| format!("<figure><img src={name}.jpg alt=''><figcaption>{name}</figcaption></figure>");
+        let gallery = ["Paris", "London", "Rome"].map(city).concat();
+        let images = "![Paris](Paris.jpg)\n\n![London](London.jpg)\n\n![Rome](Rome.jpg)";
+        let story = "The bridge was built of oak in one summer. ".repeat(3);
+        let story = story.trim_end();
+        for (html, expected) in [
+            ("<p>Be yourself.</p><figcaption>Oscar Wilde</figcaption>", "Be yourself.\n\nOscar Wilde".to_owned()),
+            ("<figcaption>Steps</figcaption><ul><li>a<li>b</ul>", "Steps\n\n- a\n- b".to_owned()),
+            ("<code>ls</code><img alt=''><figcaption>List</figcaption>", "`ls`\n\nList".to_owned()),
+            (&gallery, images.to_owned()),
+            (&format!("{gallery}<figcaption>Cities</figcaption>"), format!("{images}\n\nCities")),
+            (&format!("<figure>{gallery}</figure>"), images.to_owned()),
+            (
+                &format!("<p>{story}</p><img src=b.jpg alt=''><figcaption>The bridge</figcaption>"),
+                format!("{story}\n\nThe bridge"),
+            ),
+            ("<img src=b.jpg><p>Photo: Ann</p><figcaption>The bridge</figcaption>", "![The bridge](b.jpg)".to_owned()),
+            ("<div></div><figcaption>A film</figcaption>", String::new()),
+            ("<img alt='A cat'><figcaption>A cat</figcaption>", String::new()),
+        ] {
+            assert_eq!(rendered(&format!("<figure>{html}</figure>")), expected, "{html}");
+        }
+        assert_eq!(rendered("<div><img src=b.jpg><figcaption>The bridge</figcaption></div>"), "");
     }
 
     #[test]

@@ -164,6 +164,20 @@ fn headings_are_read_as_they_are() {
 }
 
 #[test]
+fn code_is_read_as_it_is() {
+    for (code, text) in [
+        ("<code>std::</code><code>vector</code>", "std::vector"),
+        ("<code>a``b</code>", "a``b"),
+        ("<code>`</code>", "`"),
+        ("<code>a```b</code><code>c`</code>", "a```bc`"),
+        ("<code>npm install<br>npm start</code>", "npm install npm start"),
+    ] {
+        let page = format!("<html><body><p>{code} is code.</p><p>So is {code}.</p></body></html>");
+        assert_eq!(words(&markdown("a.html", page.as_bytes())), format!("{text} is code. So is {text}."));
+    }
+}
+
+#[test]
 fn phrases_and_quotes_are_found() {
     let text = "Set snake_case to 10*20 in the <table> element, or to 2*3*4.";
     let compare = |quote: &str, markdown: &str| {
@@ -203,6 +217,18 @@ proptest! {
         prop_assert_eq!(words(&markdown("a.html", page.as_bytes())), lines.join(" "));
         let file = opendocument("text", "", &format!("<text:p>{}</text:p>", source.join("<text:line-break/>")));
         prop_assert_eq!(words(&markdown("a.odt", &file)), lines.join(" "));
+    }
+
+    /// Text beside and inside code.
+    #[test]
+    fn text_around_code_is_the_text(parts in prop::collection::vec((any::<bool>(), "[a1 `*_\\\\]{0,6}"), 1..6)) {
+        let text: String = parts.iter().map(|(_, text)| text.as_str()).collect();
+        let text = format!("x{text}").split_whitespace().collect::<Vec<_>>().join(" ");
+        let page: String = parts
+            .iter()
+            .map(|(is_code, text)| if *is_code { format!("<code>{text}</code>") } else { text.clone() })
+            .collect();
+        prop_assert_eq!(words(&markdown("a.html", format!("<html><body><p>x{page}</p></body></html>").as_bytes())), text);
     }
 
     /// Text beside and inside emphasis and links.

@@ -42,6 +42,14 @@ fn documentation_keeps_code_and_language() {
 }
 
 #[test]
+fn code_that_begins_an_item_is_unchanged() {
+    let code = "<ol><li><pre>a\n\n\n  |> f()</pre></li></ol><pre>c\n\n\n  |> d</pre>";
+    let body = format!("<main><h1>Guide</h1>{}{code}{}</main>", prose("the next block"), prose("the end"));
+    let item = "1. ```\n   a\n\n\n     |> f()\n   ```\n\n```\nc\n\n\n  |> d\n```\n\nFor many years";
+    reads(&site("Guide", &body), &[item], &[]);
+}
+
+#[test]
 fn api_reference_keeps_signatures_and_members() {
     let member = |name: &str| {
         format!(
