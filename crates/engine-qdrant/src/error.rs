@@ -20,6 +20,11 @@ pub fn unavailable(message: String) -> EngineError {
     EngineError::new(EngineErrorKind::Unavailable, message)
 }
 
+/// Returns true if the node does not have what the call names. One that was just started knows of no collection yet.
+pub fn is_not_found(error: &QdrantError) -> bool {
+    code(error) == Some(Code::NotFound)
+}
+
 /// Returns true if another node may answer what this one could not.
 pub fn is_of_the_node(error: &QdrantError) -> bool {
     match code(error) {
@@ -75,6 +80,7 @@ mod tests {
         for (code, kind, is_of_node) in of_nodes.into_iter().chain(others).chain(rejected).chain(missing) {
             let error = QdrantError::from(Status::new(code, "no"));
             assert_eq!(is_of_the_node(&error), is_of_node, "{code:?}");
+            assert_eq!(is_not_found(&error), code == Code::NotFound, "{code:?}");
             assert_eq!(from_client("storing documents", error).kind, kind, "{code:?}");
         }
     }
