@@ -49,7 +49,7 @@ type CountCache = Mutex<HashMap<String, (u64, u64)>>;
 /// Returns the query for the statistics of a scope.
 pub fn query(scope: Collection) -> TokenQuery {
     TokenQuery {
-        filter: filter::for_scope(scope),
+        filter: filter::for_scope(scope).map(Arc::from),
         facets: &[attribute::LENGTH, attribute::LANGUAGE],
         ..TokenQuery::default()
     }
