@@ -1,6 +1,7 @@
 //! Filters in the server's filter expression language.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use engine::indexing::Site;
 use engine::{Filters, UnknownValues};
@@ -26,7 +27,7 @@ pub fn for_request(scope: Collection, filters: &Filters) -> Option<String> {
 
 /// Documents that meet a request but for unknown values, one of which is that of a certain filter.
 pub struct WithoutValue {
-    pub filter: String,
+    pub filter: Arc<str>,
     /// Counter of these documents.
     pub count: fn(&mut UnknownValues) -> &mut u64,
 }
@@ -40,9 +41,14 @@ pub fn without_values(scope: Collection, filters: &Filters) -> Vec<WithoutValue>
             true => format!("{} IS NULL", value.attribute),
             false => format!("({} OR {} IS NULL)", value.condition, value.attribute),
         }));
-        WithoutValue { filter: conditions.join(" AND "), count: lacking.count }
+        WithoutValue { filter: conditions.join(" AND ").into(), count: lacking.count }
     });
     without.collect()
+}
+
+/// Returns the number of filters of a request that need a value.
+pub fn count_of_values(filters: &Filters) -> usize {
+    value_filters(filters).len()
 }
 
 /// Filter on a value that a document may lack.
@@ -228,7 +234,7 @@ mod tests {
         let mut counts = UnknownValues::default();
         without.iter().zip(1..).for_each(|(without, number)| *(without.count)(&mut counts) = number);
         assert_eq!(counts, UnknownValues { country: 1, published_at: 2, language: 0 });
-        let filters: Vec<&str> = without.iter().map(|without| without.filter.as_str()).collect();
+        let filters: Vec<&str> = without.iter().map(|without| &*without.filter).collect();
         assert_eq!(
             filters,
             [

@@ -1,6 +1,7 @@
 //! Batch of searches in one round trip, spread over the cores of the server.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use engine::EngineError;
 use futures_util::future::try_join_all;
@@ -20,7 +21,8 @@ use crate::transport::Transport;
 pub struct TokenQuery {
     /// Tokens separated by spaces; empty for all documents. The server reads the first ten.
     pub tokens: String,
-    pub filter: Option<String>,
+    /// Shared by the searches of a request: a list of sites may take hundreds of kilobytes.
+    pub filter: Option<Arc<str>>,
     pub limit: usize,
     pub facets: &'static [&'static str],
 }

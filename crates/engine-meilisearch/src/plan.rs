@@ -1,10 +1,13 @@
 //! Plan of a first stage: the queries that its result is computed from.
 
+use std::sync::Arc;
+
 use engine::search_terms::SearchTerms;
 use engine::{FirstStageRequest, FirstStageResponse};
 use retrieval_core::analysis::Language;
 
 use crate::answers::Answers;
+use crate::filter;
 use crate::merge::{self, MatchesByStem};
 use crate::multi_search::TokenQuery;
 use crate::query_plan::{self, Stems};
@@ -66,11 +69,14 @@ impl Plan {
             assumed.insert(stem.clone(), number);
         }
         let terms = query_plan::search_terms(request, languages, scope.documents, &assumed);
+        let filter: Option<Arc<str>> = filter::for_request(request.collection, &request.filters).map(Arc::from);
+        let max = query_plan::max_searches(filter.as_deref(), filter::count_of_values(&request.filters));
+        let filter = filter.as_ref();
         let (stems, searches): (Vec<String>, Vec<TokenQuery>) = match &terms.phrases {
-            Some(phrases) => (Vec::new(), query_plan::phrase_queries(request, phrases)),
+            Some(phrases) => (Vec::new(), query_plan::phrase_queries(request, filter, max, phrases)),
             // Which of many words are the rarest must be known first.
-            None if has_unknown && stems.searched.len() > query_plan::MAX_TERMS => Default::default(),
-            None => query_plan::word_queries(request, &terms, scope).into_iter().unzip(),
+            None if has_unknown && stems.searched.len() > query_plan::MAX_TERMS.min(max) => Default::default(),
+            None => query_plan::word_queries(request, filter, max, &terms, scope).into_iter().unzip(),
         };
         let unknown_values = UnknownValueCounts::of(request, &searches);
         let mut plan = Self { terms, stems, searches, frequencies, unknown_values, exact };
@@ -118,10 +124,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::sync::Arc;
 
     use engine::Filters;
-    use model::Collection;
+    use model::{Collection, Timestamp};
     use uuid::Uuid;
 
     use super::*;
@@ -212,6 +217,37 @@ mod tests {
         let (rounds, _) = run(&filtered, &scope(&cache));
         let counts = rounds[0].iter().filter(|query| query.filter.is_none());
         assert_eq!((rounds.len(), counts.count()), (1, 2), "{rounds:?}");
+    }
+
+    #[test]
+    fn long_filters_are_sent_with_few_searches() {
+        let sites = |letter: char| (0..1_000).map(|number| format!("{letter}{number:0252}")).collect::<Vec<String>>();
+        let filters = Filters {
+            language: Some("en".into()),
+            country: Some("us".into()),
+            published_after: Some(Timestamp::from_millis(1)),
+            include_domains: sites('i'),
+            exclude_domains: sites('e'),
+            ..Filters::default()
+        };
+        let words = |more: usize| ('a'..='x').zip(more..).map(|(letter, times)| letter.to_string().repeat(times) + " ");
+        let texts: Vec<String> = [3, 30].map(|more| words(more).collect::<String>()).into();
+        let by_words = FirstStageRequest { texts: texts.clone(), filters, ..request("") };
+        let phrases = ('a'..='p').map(|letter| format!("{letter}bcd {letter}efg")).collect();
+        let by_phrases = FirstStageRequest { texts: phrases, exact_phrase: true, ..by_words.clone() };
+        for request in [by_words, by_phrases] {
+            let (rounds, response) = run(&request, &scope(&ScopeCache::default()));
+            assert!(!response.hits.is_empty() && response.unknown_values.country > 0);
+            for round in rounds {
+                let bytes: usize = round.iter().filter_map(|query| query.filter.as_deref()).map(str::len).sum();
+                assert!(bytes < 8 << 20, "{bytes} bytes in {} searches", round.len());
+            }
+            // Without such filters all are searched.
+            let unfiltered = FirstStageRequest { filters: Filters::default(), ..request };
+            let (rounds, _) = run(&unfiltered, &scope(&ScopeCache::default()));
+            let searches = rounds.iter().flatten().filter(|query| query.limit > 0).count();
+            assert!(searches >= 16, "{searches}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Selection of the words of a request that are searched, as queries to the server.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use engine::FirstStageRequest;
 use engine::search_terms::SearchTerms;
@@ -16,6 +17,11 @@ use crate::{filter, token};
 pub const MAX_TERMS: usize = 24;
 /// Minimum of that limit if several texts share it.
 const MIN_TERMS: usize = 4;
+
+/// Maximum size of all copies of the filter of a request in its searches, in bytes. The server parses each of them.
+const FILTER_BYTES: usize = 8 << 20;
+/// Minimum number of words or phrases that are searched, however long the filter is.
+const MIN_SEARCHES: usize = 2;
 
 /// Number of documents requested over all words of a request, at least. Each costs the server about 10 µs.
 const REQUESTED_DOCUMENTS: f32 = 600.0;
@@ -72,6 +78,15 @@ pub fn search_terms(
     terms
 }
 
+/// Returns the maximum number of words or phrases to search with a filter, of which `values` conditions need a value.
+///
+/// Each search has a copy of the filter, and for each of these conditions so do a search for the same word and one for all documents
+/// (`unknown_values`). Only long lists of sites limit the number.
+pub fn max_searches(filter: Option<&str>, values: usize) -> usize {
+    let copies = FILTER_BYTES / filter.map_or(1, str::len).max(1);
+    (copies.saturating_sub(values) / (1 + values)).max(MIN_SEARCHES)
+}
+
 /// Returns the number of documents to request over all words of a request.
 ///
 /// In short documents nearly all words occur once, so that their impacts tie and the first matches of a word are
@@ -107,12 +122,16 @@ fn divide(requested: f32, words: &[(f32, u64)]) -> Vec<f32> {
 
 /// Returns the query for the document frequency of a stem.
 pub fn count_query(scope: Collection, stem: &str) -> TokenQuery {
-    TokenQuery { tokens: token::stem(stem), filter: filter::for_scope(scope), ..TokenQuery::default() }
+    let filter = filter::for_scope(scope).map(Arc::from);
+    TokenQuery { tokens: token::stem(stem), filter, ..TokenQuery::default() }
 }
 
-/// Returns the stems to search for, each with the query for its documents of highest impact.
+/// Returns the stems to search for, each with the query for its documents of highest impact. Of more than `max` stems, those with the
+/// highest weights are searched.
 pub fn word_queries(
     request: &FirstStageRequest,
+    filter: Option<&Arc<str>>,
+    max: usize,
     terms: &SearchTerms,
     scope: &ScopeStatistics,
 ) -> Vec<(String, TokenQuery)> {
@@ -125,29 +144,39 @@ pub fn word_queries(
             *highest = highest.max(weight);
         }
     }
+    let mut weights: Vec<(&str, f32)> = weights.into_iter().collect();
+    if weights.len() > max {
+        // A stable sort, so that equal requests have equal responses.
+        weights.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        weights.truncate(max);
+        weights.sort_unstable_by_key(|(stem, _)| *stem);
+    }
     // Squared: the best documents are mostly among the first matches of a rare word.
     let words: Vec<(f32, u64)> =
         weights.iter().map(|(stem, weight)| (weight * weight, terms.document_frequency[*stem])).collect();
     let shares = divide(requested_documents(scope.average_length, request.limit), &words);
-    let filter = filter::for_request(request.collection, &request.filters);
-    let queries = weights.keys().zip(shares).map(|(stem, share)| {
+    let queries = weights.into_iter().zip(shares).map(|((stem, _), share)| {
         let limit = (share as usize).max(request.limit / MIN_SHARE);
-        let query = TokenQuery { tokens: token::stem(stem), filter: filter.clone(), limit, ..TokenQuery::default() };
-        ((*stem).to_owned(), query)
+        let query = TokenQuery { tokens: token::stem(stem), filter: filter.cloned(), limit, ..TokenQuery::default() };
+        (stem.to_owned(), query)
     });
     queries.collect()
 }
 
-/// Returns the queries for documents that contain each of the phrases.
-pub fn phrase_queries(request: &FirstStageRequest, phrases: &[Vec<String>]) -> Vec<TokenQuery> {
-    let filter = filter::for_request(request.collection, &request.filters);
+/// Returns the queries for documents that contain each of the phrases, of which the first `max` are searched.
+pub fn phrase_queries(
+    request: &FirstStageRequest,
+    filter: Option<&Arc<str>>,
+    max: usize,
+    phrases: &[Vec<String>],
+) -> Vec<TokenQuery> {
     let query = |words: &Vec<String>| TokenQuery {
         tokens: phrase_tokens(words),
-        filter: filter.clone(),
+        filter: filter.cloned(),
         limit: request.limit,
         ..TokenQuery::default()
     };
-    phrases.iter().map(query).collect()
+    phrases.iter().take(max).map(query).collect()
 }
 
 fn phrase_tokens(words: &[String]) -> String {
@@ -186,5 +215,14 @@ mod tests {
             [600.0, 600.0, 1_200.0, 1_800.0]
         );
         assert_eq!(requested_documents(0.0, 1_000), 2_000.0);
+    }
+    #[test]
+    fn only_long_filters_limit_the_number_of_searches() {
+        let max = |length: usize, values| max_searches(Some(&"f".repeat(length)), values);
+        assert!(max_searches(None, 0) > 1_000_000 && max(2_000, 3) > 1_000);
+        // Three words with three counts each, and those of all documents.
+        assert_eq!(max(514_000, 3), 3);
+        assert_eq!(max(514_000, 0), 16);
+        assert_eq!([max(8 << 20, 3), max(9 << 20, 0)], [MIN_SEARCHES; 2]);
     }
 }

@@ -18,6 +18,9 @@ use crate::transport::Transport;
 /// Memory of the cache in bytes. Thousands of frequent words take about as much.
 const CAPACITY: u64 = 64 << 20;
 
+/// Maximum size of the filter of a cached response in bytes. A few longer ones, which hardly repeat, would push out all others.
+const MAX_FILTER: usize = 4 << 10;
+
 /// Time of the last change of an index, as the server writes it, to the nanosecond. Two states of an index have different ones.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq)]
 #[serde(transparent)]
@@ -57,7 +60,7 @@ struct Key {
     index: IndexName,
     state: State,
     tokens: String,
-    filter: Option<String>,
+    filter: Option<Arc<str>>,
 }
 
 /// Response to a query.
@@ -71,7 +74,7 @@ pub struct Response {
 impl Default for ResponseCache {
     fn default() -> Self {
         let weight = |key: &Key, response: &Response| {
-            let text = key.tokens.len() + key.filter.as_ref().map_or(0, String::len);
+            let text = key.tokens.len() + key.filter.as_deref().map_or(0, str::len);
             (200 + text + response.matches.hits.len() * size_of::<TokenHit>()) as u32
         };
         Self { responses: Cache::builder().max_capacity(CAPACITY).weigher(weight).build(), states: Mutex::default() }
@@ -102,10 +105,11 @@ impl ResponseCache {
     }
 }
 
-/// Returns the key of a query; `None` for counts by value, which belong to the statistics of a scope.
+/// Returns the key of a query; `None` for one with a long filter, and for counts by value, which belong to the statistics of a scope.
 fn key(index: IndexName, state: &State, query: &TokenQuery) -> Option<Key> {
     let key = || Key { index, state: state.clone(), tokens: query.tokens.clone(), filter: query.filter.clone() };
-    query.facets.is_empty().then(key)
+    let is_cached = query.facets.is_empty() && query.filter.as_deref().is_none_or(|filter| filter.len() <= MAX_FILTER);
+    is_cached.then(key)
 }
 
 #[cfg(test)]
@@ -136,5 +140,16 @@ mod tests {
         assert!(cache.get(IndexName::Workspace, &before, &query("spump", 5)).is_none());
         cache.put(IndexName::Web, &before, &query("svalv", 9), matches(3, 3));
         assert!(found(&before, &query("svalv", 1_000)), "there are no more");
+    }
+
+    #[test]
+    fn responses_with_long_filters_are_not_cached() {
+        let cache = ResponseCache::default();
+        let state = State("now".to_owned());
+        for (length, is_cached) in [(MAX_FILTER, true), (MAX_FILTER + 1, false)] {
+            let query = TokenQuery { filter: Some("f".repeat(length).into()), ..query("spump", 5) };
+            cache.put(IndexName::Web, &state, &query, matches(5, 30));
+            assert_eq!(cache.get(IndexName::Web, &state, &query).is_some(), is_cached, "{length}");
+        }
     }
 }

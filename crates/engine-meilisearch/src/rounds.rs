@@ -3,7 +3,8 @@
 //! A search takes one round if the document frequencies of its words are known, even from an earlier state of the index: it asks
 //! for them again with the searches. Further rounds request what an exact plan needs beyond that.
 //!
-//! Responses to earlier searches are used if the first round shows that the index has not changed since.
+//! Responses to earlier searches are used if the first round shows that the index has not changed since. If it has, the statistics of a
+//! small scope are requested again: another instance may have added the first documents in a language.
 
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub async fn first_stage(
     let index = scope.index();
     let Lookup { statistics, mut is_current, generation } = engine.scopes.get(scope);
     let mut state = IndexState { index, known: engine.responses.known_state(index), is_verified: false };
+    // True once this search has requested the statistics.
+    let mut is_renewed = statistics.is_none();
     let mut statistics = match statistics {
         Some(statistics) => statistics,
         // Without the languages of the scope no query can be analyzed.
@@ -33,12 +36,12 @@ pub async fn first_stage(
             is_current = true;
             let mut responses = engine.search(scope, &[scope_statistics::query(scope)]).await?;
             let requested = responses.pop().map(|facets| ScopeStatistics::from_facets(&facets)).unwrap_or_default();
-            engine.scopes.put(scope, generation, requested)
+            engine.scopes.put(scope, generation, requested.as_of(state.known.clone()))
         }
     };
     let mut answers = Answers::default();
-    // Ends, because every round adds the responses that the plan lacked, and earlier ones are dropped once at most, when the state is
-    // verified.
+    // Ends, because every round adds the responses that the plan lacked, earlier ones are dropped once at most, when the state is
+    // verified, and the statistics become outdated once at most.
     loop {
         let plan = Plan::new(request, &statistics, is_current, &answers);
         let mut queries = plan.missing(&answers);
@@ -52,12 +55,15 @@ pub async fn first_stage(
         if !is_current {
             queries.push(scope_statistics::query(scope));
         }
+        let before = state.known.clone();
         let mut responses = state.search(engine, request, &queries, &mut answers).await?;
-        if !is_current {
-            is_current = true;
+        if is_current {
+            is_current = is_renewed || statistics.is_of(state.known.as_ref());
+        } else {
+            (is_current, is_renewed) = (true, true);
             queries.pop();
             let renewed = responses.pop().map(|facets| ScopeStatistics::from_facets(&facets)).unwrap_or_default();
-            statistics = engine.scopes.put(scope, generation, renewed);
+            statistics = engine.scopes.put(scope, generation, renewed.as_of(before));
         }
         queries.into_iter().zip(responses).for_each(|(query, matches)| answers.add(query, matches));
     }

@@ -11,12 +11,17 @@ use retrieval_core::analysis::Language;
 use crate::document::attribute;
 use crate::filter;
 use crate::multi_search::{TokenMatches, TokenQuery};
+use crate::response_cache::State;
 
 /// Maximum number of cached scopes. The cache is cleared when it is full.
 const MAX_SCOPES: usize = 10_000;
 
 /// Maximum number of cached document frequencies per scope. They are cleared when the cache is full.
 const MAX_COUNTS: usize = 10_000;
+
+/// Number of documents from which changes by other instances hardly affect the statistics of a scope. They are kept for the TTL: the
+/// server reads the values of all documents for them.
+const LARGE: u64 = 20_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct ScopeStatistics {
@@ -25,6 +30,8 @@ pub struct ScopeStatistics {
     pub average_length: f64,
     /// Languages, most common first. Unknown languages count as English, as in analysis.
     pub languages: Vec<Language>,
+    /// State of the index before the statistics were requested; `None` if it was unknown.
+    state: Option<State>,
     counts: Arc<CountCache>,
     /// Number that distinguishes counts of the time of these statistics from older ones.
     epoch: u64,
@@ -49,7 +56,7 @@ type CountCache = Mutex<HashMap<String, (u64, u64)>>;
 /// Returns the query for the statistics of a scope.
 pub fn query(scope: Collection) -> TokenQuery {
     TokenQuery {
-        filter: filter::for_scope(scope),
+        filter: filter::for_scope(scope).map(Arc::from),
         facets: &[attribute::LENGTH, attribute::LANGUAGE],
         ..TokenQuery::default()
     }
@@ -72,6 +79,16 @@ impl ScopeStatistics {
             languages: languages_by_frequency(languages.chain([("", response.total.saturating_sub(known))])),
             ..Self::default()
         }
+    }
+
+    /// Sets the state that the index was in before the statistics were requested.
+    pub fn as_of(self, state: Option<State>) -> Self {
+        Self { state, ..self }
+    }
+
+    /// Returns false if the index has changed since in a way that matters, given its present state.
+    pub fn is_of(&self, state: Option<&State>) -> bool {
+        self.documents >= LARGE || self.state.as_ref() == state
     }
 
     /// Returns the cached document frequency of a stem.
@@ -183,6 +200,18 @@ mod tests {
         assert_eq!(statistics.documents, 10);
         assert!((statistics.average_length - 6.8).abs() < 1e-9);
         assert_eq!(statistics.languages, [Language::German, Language::English]);
+    }
+
+    #[test]
+    fn statistics_of_small_scopes_belong_to_a_state_of_the_index() {
+        let state = |time: &str| serde_json::from_value::<State>(time.into()).expect("a state");
+        let [before, after] = ["before", "after"].map(state);
+        let of = |documents| ScopeStatistics { documents, ..ScopeStatistics::default() }.as_of(Some(before.clone()));
+        assert!(of(LARGE - 1).is_of(Some(&before)) && !of(LARGE - 1).is_of(Some(&after)));
+        assert!(of(LARGE).is_of(Some(&after)));
+        assert!(!ScopeStatistics::default().is_of(Some(&before)));
+        let cached = ScopeCache::default().put(Collection::Web, 0, of(5));
+        assert!(cached.is_of(Some(&before)));
     }
 
     #[test]

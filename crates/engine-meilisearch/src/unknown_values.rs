@@ -1,5 +1,7 @@
 //! Counts of documents that meet a request but for unknown values. They are part of the request's round trip.
 
+use std::sync::Arc;
+
 use engine::{FirstStageRequest, UnknownValues, estimate};
 
 use crate::filter::{self, WithoutValue};
@@ -27,7 +29,10 @@ impl UnknownValueCounts {
     pub fn queries(&self) -> Vec<TokenQuery> {
         let queries = self.filters.iter().flat_map(|without| {
             let tokens = std::iter::once(String::new()).chain(self.alternatives.iter().cloned());
-            tokens.map(|tokens| TokenQuery { tokens, filter: Some(without.filter.clone()), ..TokenQuery::default() })
+            tokens.map(|tokens| {
+                let filter = Some(Arc::clone(&without.filter));
+                TokenQuery { tokens, filter, ..TokenQuery::default() }
+            })
         });
         queries.collect()
     }

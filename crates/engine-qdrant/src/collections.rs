@@ -3,8 +3,11 @@
 //! Documents are read and written under an alias, which is created last. So a collection that searches see has all its
 //! payload indexes, whenever a creation was interrupted.
 
+use std::collections::BTreeSet;
+
 use engine::EngineError;
 use model::IndexName;
+use qdrant_client::QdrantError;
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::{
@@ -50,10 +53,28 @@ fn data(alias: &str) -> String {
     format!("{alias}-data")
 }
 
-/// Returns all aliases of the server that the key may see.
-pub async fn aliases(nodes: &Nodes) -> Result<Vec<String>, EngineError> {
-    let listed = nodes.call("listing the indexes", Call::Read, |client| async move { client.list_aliases().await });
-    Ok(listed.await?.aliases.into_iter().map(|alias| alias.alias_name).collect())
+/// Returns all aliases of the server that the key may see, by all nodes.
+pub async fn aliases(nodes: &Nodes) -> Result<BTreeSet<String>, EngineError> {
+    Ok(list(nodes, |_| false).await?.into_iter().flatten().collect())
+}
+
+/// Returns those of the aliases that no node knows.
+pub async fn missing<'a>(nodes: &Nodes, aliases: &[&'a str]) -> Result<Vec<&'a str>, EngineError> {
+    let known = list(nodes, |known| aliases.iter().all(|alias| is_known(alias, known))).await?;
+    Ok(aliases.iter().copied().filter(|alias| !is_known(alias, &known)).collect())
+}
+
+/// Returns the aliases that each node knows, or those of fewer nodes once they `suffice`.
+async fn list(nodes: &Nodes, suffice: impl Fn(&[Vec<String>]) -> bool) -> Result<Vec<Vec<String>>, EngineError> {
+    let list = |client: qdrant_client::Qdrant| async move {
+        let listed = client.list_aliases().await?;
+        Ok::<Vec<String>, QdrantError>(listed.aliases.into_iter().map(|alias| alias.alias_name).collect())
+    };
+    nodes.call_all("listing the indexes", list, suffice).await
+}
+
+fn is_known(alias: &str, known: &[Vec<String>]) -> bool {
+    known.iter().flatten().any(|known| known == alias)
 }
 
 /// Creates the collection of an index with its payload indexes, or completes it.

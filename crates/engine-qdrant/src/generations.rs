@@ -9,9 +9,10 @@ use engine::{EngineError, EngineErrorKind};
 use model::{Generation, IndexName};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::value::Kind;
-use qdrant_client::qdrant::{GetPointsBuilder, PointId, PointStruct, UpsertPoints, Value};
+use qdrant_client::qdrant::{GetPointsBuilder, PointId, PointStruct, RetrievedPoint, UpsertPoints, Value};
 use uuid::Uuid;
 
+use crate::error::is_not_found;
 use crate::nodes::{Call, Nodes};
 use crate::{QdrantOptions, collections, response};
 
@@ -70,7 +71,7 @@ pub async fn write_vectors(
     put(nodes, options, &collection, point, "storing the alias of the vectors").await
 }
 
-/// Returns a text of a point; `None` if it, the point or the collection is missing.
+/// Returns a text of a point; `None` if all nodes say that it, the point or the collection is missing.
 async fn find(
     nodes: &Nodes,
     collection: &str,
@@ -79,16 +80,26 @@ async fn find(
     action: &str,
 ) -> Result<Option<String>, EngineError> {
     let request = &GetPointsBuilder::new(collection, vec![id(name)]).with_payload(true).build();
-    let get = |client: Qdrant| async move { client.get_points(request.clone()).await };
-    let points = match nodes.call(action, Call::Read, get).await {
-        Ok(response) => response.result,
-        Err(error) if error.kind == EngineErrorKind::Corrupt => return Ok(None),
-        Err(error) => return Err(error),
+    let get = |client: Qdrant| async move {
+        match client.get_points(request.clone()).await {
+            Ok(response) => Ok(text(&response.result, field)),
+            Err(error) if is_not_found(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     };
-    let value = points.first().and_then(|point| point.payload.get(field)).and_then(|value| value.kind.as_ref());
-    match value {
-        Some(Kind::StringValue(text)) => Ok(Some(text.clone())),
-        _ => Ok(None),
+    if let Some(text) = nodes.call(action, Call::Read, get).await? {
+        return Ok(Some(text));
+    }
+    // An index without a generation is rebuilt, which takes more than the word of one node.
+    let texts = nodes.call_all(action, get, |texts: &[Option<String>]| texts.iter().any(Option::is_some)).await?;
+    Ok(texts.into_iter().flatten().next())
+}
+
+/// Returns a text of the first point.
+fn text(points: &[RetrievedPoint], field: &str) -> Option<String> {
+    match points.first()?.payload.get(field)?.kind.as_ref()? {
+        Kind::StringValue(text) => Some(text.clone()),
+        _ => None,
     }
 }
 

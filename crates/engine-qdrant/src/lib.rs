@@ -166,21 +166,25 @@ impl SearchEngine for QdrantEngine {
 
     async fn ping(&self) -> Result<(), EngineError> {
         let alias = self.alias(IndexName::Web);
-        if collections::aliases(&self.nodes).await?.contains(&alias) {
+        if collections::missing(&self.nodes, &[alias.as_str()]).await?.is_empty() {
             return Ok(());
         }
         Err(EngineError::new(EngineErrorKind::Corrupt, format!("index `{alias}` does not exist on the server")))
     }
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
-        let aliases = collections::aliases(&self.nodes).await?;
-        let mut incomplete = Vec::new();
+        let mut required: Vec<(IndexName, String)> = Vec::new();
         for name in IndexName::ALL.iter().copied() {
-            let exists = aliases.contains(&self.alias(name));
-            if !exists || !vectors::is_complete(&self.nodes, &self.options, name, &aliases).await? {
-                incomplete.push(name);
-            }
+            required.push((name, self.alias(name)));
+            // Those that were stored last. The vectors of earlier models may be deleted.
+            let vectors = generations::read_vectors(&self.nodes, &self.options, name).await?;
+            required.extend(vectors.map(|alias| (name, alias)));
         }
+        let aliases: Vec<&str> = required.iter().map(|(_, alias)| alias.as_str()).collect();
+        let missing = collections::missing(&self.nodes, &aliases).await?;
+        let lost = required.iter().filter(|(_, alias)| missing.contains(&alias.as_str()));
+        let mut incomplete: Vec<IndexName> = lost.map(|(name, _)| *name).collect();
+        incomplete.dedup();
         Ok(incomplete)
     }
 

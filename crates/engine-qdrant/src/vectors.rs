@@ -29,18 +29,6 @@ async fn list(nodes: &Nodes, prefix: &str, name: IndexName) -> Result<BTreeSet<S
     Ok(collections::aliases(nodes).await?.into_iter().filter(|alias| alias.starts_with(&beginning)).collect())
 }
 
-/// Returns true if the alias of the vectors that were stored last is among the existing ones, or if there never was one.
-/// Those of earlier models may be deleted.
-pub async fn is_complete(
-    nodes: &Nodes,
-    options: &QdrantOptions,
-    name: IndexName,
-    existing: &[String],
-) -> Result<bool, EngineError> {
-    let expected = generations::read_vectors(nodes, options, name).await?;
-    Ok(expected.is_none_or(|alias| existing.contains(&alias)))
-}
-
 /// Forgets which alias of vectors has to exist. The next vectors create it.
 pub async fn forget(nodes: &Nodes, options: &QdrantOptions, name: IndexName) -> Result<(), EngineError> {
     match generations::read_vectors(nodes, options, name).await? {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use engine::SearchEngine;
+use engine::{SearchEngine, tokens};
 use engine_meilisearch::MeilisearchEngine;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -68,4 +68,38 @@ async fn words_searched_before_cost_no_search_until_the_index_changes() {
     let before = searches();
     assert_eq!(found(&engine, "copper valve").await, [2]);
     assert_eq!(searches(), before);
+}
+
+#[tokio::test]
+async fn language_first_indexed_by_another_instance_is_searched_at_once() {
+    // Language of the only document, by which the states of the index differ.
+    let language = Arc::new(Mutex::new("en"));
+    let indexed = Arc::clone(&language);
+    let engine = scripted(move |body| {
+        let language = *indexed.lock().expect("a lock");
+        let Ok(batch) = serde_json::from_slice::<Value>(body) else {
+            return ("200 OK", json!({ "updatedAt": language }).to_string());
+        };
+        let answer = |query: &Value| {
+            if query["facets"].is_array() {
+                let facets = json!({ "length": { "200": 1 }, "language": { (language): 1 } });
+                return json!({ "hits": [], "estimatedTotalHits": 1, "facetDistribution": facets });
+            }
+            let mut hits = Vec::new();
+            if language == "de" && query["q"] == tokens::stem("haus") {
+                hits.push(json!({ "id": Uuid::from_u128(7), "length": 200, "_rankingScore": 0.5 }));
+            }
+            json!({ "hits": hits, "estimatedTotalHits": hits.len() })
+        };
+        let results: Vec<Value> = batch["queries"].as_array().into_iter().flatten().map(answer).collect();
+        ("200 OK", json!({ "results": results }).to_string())
+    });
+    let engine = engine.await;
+    for _ in 0..2 {
+        assert!(found(&engine, "Häuser").await.is_empty());
+    }
+    *language.lock().expect("a lock") = "de";
+    for _ in 0..2 {
+        assert_eq!(found(&engine, "Häuser").await, [7]);
+    }
 }

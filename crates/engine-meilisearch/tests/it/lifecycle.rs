@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use engine::{EngineErrorKind, FirstStageRequest, SearchEngine, conformance};
-use model::{Generation, IndexName};
+use engine::{Change, EngineErrorKind, FirstStageRequest, IndexDocument, SearchEngine, conformance};
+use model::{Collection, DocId, Generation, IndexName};
 use uuid::Uuid;
 
 use crate::support::{Server, put, request};
@@ -81,6 +81,16 @@ async fn changes_of_other_instances_are_found_at_once() {
         for _ in 0..2 {
             assert_eq!(server.first_stage(&request("copper")).await.expect("hits").hits.len() as u128, number);
         }
+    }
+    assert_eq!(server.first_stage(&request("Häuser")).await.expect("hits").total, 0);
+    let german = IndexDocument {
+        language: Some("de".to_owned()),
+        body: "Haus".to_owned(),
+        ..IndexDocument::new(DocId(Uuid::from_u128(101)), Collection::Web)
+    };
+    other.apply(IndexName::Web, vec![Change::Put(Box::new(german))]).await.expect("changes");
+    for _ in 0..2 {
+        assert_eq!(server.first_stage(&request("Häuser")).await.expect("hits").total, 1, "the first one in German");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Three nodes with two replicas, one of which is killed and comes back under searches and changes. Takes about a minute.
+//! Three nodes with two replicas, one of which is killed and comes back under searches and changes. Takes about a minute. And a node
+//! that knows no collection yet.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{Change, SearchEngine};
+use engine::{Change, DocumentVectors, Filters, IndexDocument, SearchEngine, SemanticRequest};
 use engine_qdrant::{QdrantEngine, QdrantOptions};
-use model::{DocId, Generation, IndexName};
+use model::{Collection, DocId, Generation, IndexName};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::ReplicaState;
+use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use uuid::Uuid;
 
 use crate::support::{options, put, request};
@@ -264,4 +266,47 @@ async fn killed_node_interrupts_nothing_and_catches_up() {
         nodes[killed].start();
         until("the node is back", || nodes[killed].is_ready()).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_without_collections_hides_nothing() {
+    let Some(program) = program() else { return };
+    // Each of them is a cluster of its own, so that one stays empty.
+    let mut nodes = [(), ()].map(|()| Node::new(&program, None));
+    nodes.iter_mut().for_each(Node::start);
+    for node in &nodes {
+        until("a node is ready", || node.is_ready()).await;
+    }
+    let [empty, full] = nodes.each_ref().map(Node::url);
+    let alone = QdrantEngine::new(options(full.clone())).expect("a client");
+    alone.mark_rebuilt(IndexName::ALL).await.expect("the indexes are created");
+    let generation = Generation(Uuid::from_u128(9));
+    alone.set_generation(IndexName::Web, generation).await.expect("stored");
+    let vector = QuantizedVector::quantize(&[1.0, 2.0, 3.0]).expect("a vector");
+    let vectors = Some(DocumentVectors { space: VectorSpace(7), passages: vec![vector.clone()] });
+    let document = IndexDocument {
+        body: "copper".to_owned(),
+        vectors,
+        ..IndexDocument::new(DocId(Uuid::from_u128(1)), Collection::Web)
+    };
+    alone.apply(IndexName::Web, vec![Change::Put(Box::new(document))]).await.expect("changes");
+
+    let both = QdrantEngine::new(options(format!("{empty},{full}"))).expect("a client");
+    let by_meaning = SemanticRequest {
+        collection: Collection::Web,
+        space: VectorSpace(7),
+        vector,
+        filters: Filters::default(),
+        limit: 10,
+    };
+    for _ in 0..4 {
+        assert!(both.needs_rebuild().await.expect("a rebuild state").is_empty());
+        both.ping().await.expect("a ping");
+        assert_eq!(both.generation(IndexName::Web).await.expect("a generation"), Some(generation));
+        assert_eq!(both.first_stage(&request("copper")).await.expect("hits").total, 1);
+        assert_eq!(both.semantic(&by_meaning).await.expect("hits").len(), 1);
+    }
+    // The vectors of this space are on no node.
+    let unknown = SemanticRequest { space: VectorSpace(8), ..by_meaning };
+    assert!(both.semantic(&unknown).await.expect("no hits").is_empty());
 }

@@ -2,6 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::VectorKind;
+use tantivy::directory::{Directory, META_LOCK};
 use tantivy::index::SegmentId;
 use tantivy::{Index, SegmentReader};
 use tokio::sync::OwnedMutexGuard;
@@ -58,25 +59,34 @@ impl SketchCache {
         if kinds.is_empty() {
             return Ok(());
         }
-        for segment in index.searchable_segments()? {
-            let is_new = |kind: &&VectorKind| {
-                self.with(|kinds| {
-                    !kinds.iter().any(|known| known.kind == **kind && known.segments.contains_key(&segment.id()))
-                })
-            };
-            let missing: Vec<&VectorKind> = kinds.iter().filter(is_new).collect();
-            if missing.is_empty() {
-                continue;
-            }
-            let reader = SegmentReader::open(&segment)?;
-            for kind in missing {
-                if let Some(columns) = needs_sketches(&reader, *kind)? {
-                    let sketches = Sketches::build(&reader, &columns, *kind, 1)?;
-                    self.insert(segment.id(), *kind, Arc::new(sketches));
+        for (reader, kinds) in self.open_new(index, &kinds)? {
+            for kind in kinds {
+                if let Some(columns) = needs_sketches(&reader, kind)? {
+                    let sketches = Sketches::build(&reader, &columns, kind, 1)?;
+                    self.insert(reader.segment_id(), kind, Arc::new(sketches));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Opens the segments that lack sketches of some of these kinds, and returns them with those kinds.
+    fn open_new(&self, index: &Index, kinds: &[VectorKind]) -> tantivy::Result<Vec<(SegmentReader, Vec<VectorKind>)>> {
+        // As in a reload of the reader. Otherwise a merge that ends in between would delete the files of listed segments.
+        let _lock = index.directory().acquire_lock(&META_LOCK)?;
+        let mut opened = Vec::new();
+        for segment in index.searchable_segments()? {
+            let is_new = |kind: &VectorKind| {
+                self.with(|kinds| {
+                    !kinds.iter().any(|known| known.kind == *kind && known.segments.contains_key(&segment.id()))
+                })
+            };
+            let missing: Vec<VectorKind> = kinds.iter().copied().filter(is_new).collect();
+            if !missing.is_empty() {
+                opened.push((SegmentReader::open(&segment)?, missing));
+            }
+        }
+        Ok(opened)
     }
 
     /// Drops the sketches of segments other than the current ones.
@@ -110,5 +120,33 @@ impl SketchCache {
     fn with<T>(&self, access: impl FnOnce(&mut Vec<KindSketches>) -> T) -> T {
         // Poisoning is harmless: only complete values are inserted under the lock.
         access(&mut self.kinds.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use retrieval_core::embeddings::VectorSpace;
+    use tantivy::schema::Schema;
+
+    use super::*;
+
+    #[test]
+    fn segments_are_opened_while_no_files_are_deleted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = Index::create_in_dir(folder.path(), Schema::builder().build()).expect("a new index");
+        let cache = SketchCache::default();
+        let kind = VectorKind { space: VectorSpace(7), dimensions: 8 };
+        cache.with(|kinds| kinds.push(KindSketches { kind, segments: HashMap::new() }));
+        // As held by the end of a merge, which deletes files.
+        let lock = index.directory().acquire_lock(&META_LOCK).expect("a lock");
+        std::thread::scope(|scope| {
+            let preparing = scope.spawn(|| cache.prepare(&index));
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!preparing.is_finished());
+            drop(lock);
+            preparing.join().expect("no panic").expect("sketches");
+        });
     }
 }
