@@ -57,7 +57,7 @@ impl EmbeddingWorker {
 
     /// Makes the indexes use this model. If they used another one, the worker enqueues all documents.
     pub async fn adopt(&self) -> Result<(), StoreError> {
-        use_model(&self.embedding.store, Some(self.embedding.model())).await
+        self.embedding.store.use_model(Some(self.embedding.model())).await
     }
 
     /// Embeds until `stop`, then releases the jobs in progress. Failures are logged and retried with back-off.
@@ -185,12 +185,4 @@ impl EmbeddingWorker {
         let Embedding { store, clock, owner, .. } = &self.embedding;
         store.release_embedding_jobs(owner.clone(), clock.now()).await
     }
-}
-
-/// Makes the indexes use the vectors of a model, or none.
-pub async fn use_model(store: &Docstore, model: Option<String>) -> Result<(), StoreError> {
-    for index in IndexName::ALL {
-        store.use_model(*index, model.clone()).await?;
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docstore::{ModelCalibration, NewDocument};
 use engine::{Filters, SearchEngine, SemanticRequest};
 use ingest::EmbeddingWorker;
-use ingest::embed::{self, EmbedError, Filler, MAX_PASSAGES};
+use ingest::embed::{EmbedError, Filler, MAX_PASSAGES};
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{Clock, Collection, DocId, IndexName};
 use models::ModelError;
@@ -484,7 +484,7 @@ async fn first_model_embeds_what_was_indexed_before() {
     settle(&world, &first).await;
     assert_eq!(near(&world, &model, "walrus").await.len(), 5);
     // Without a model for a while.
-    embed::use_model(&world.store, None).await.unwrap();
+    world.store.use_model(None).await.unwrap();
     save(&world, "meanwhile.md", "A walrus").await;
     world.feeder.drain_all().await.unwrap();
     assert_eq!(world.store.count_embedding_jobs().await.unwrap(), 0);
