@@ -507,8 +507,9 @@ operations! {
     relaxed embedding_queue::extend_embedding_leases(owner: String, lease_expires_at: Timestamp) -> ();
     /// Releases the jobs of an owner that a round did not reach.
     write embedding_queue::release_embedding_jobs(owner: String, now: Timestamp) -> ();
-    /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed.
-    write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> ();
+    /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed or lack their capture.
+    /// Returns the number of these documents.
+    write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> usize;
     /// Counts the documents that wait to be embedded.
     read embedding_queue::count_embedding_jobs() -> i64;
     /// Returns the time since which the oldest job waits; `None` without jobs.

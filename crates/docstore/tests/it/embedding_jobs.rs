@@ -23,6 +23,7 @@ on_both_backends!(
     index_of_another_model_keeps_its_jobs,
     index_without_a_model_has_no_jobs,
     settled_jobs_end_unless_their_documents_changed,
+    job_of_a_document_without_its_capture_ends,
     vectors_stored_during_a_change_of_the_model_reach_the_index,
     jobs_settled_during_a_change_of_the_model_stay,
     calibrations_are_those_of_a_model_and_its_texts,
@@ -278,11 +279,24 @@ async fn settled_jobs_end_unless_their_documents_changed(db: Database) {
     db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
     saved(&db, vec![page("https://example.com/1", "a changed page")]).await;
     let settle = async || db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap();
-    settle().await;
+    assert_eq!(settle().await, 0);
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 3, "the other model has embedded none of them");
     db.use_model(Some(MODEL.to_owned())).await.unwrap();
-    settle().await;
+    assert_eq!(settle().await, 1);
     assert_eq!(sorted(claim(&db, "worker", None, 10).await), sorted(ids[1..].to_vec()));
+}
+
+async fn job_of_a_document_without_its_capture_ends(db: Database) {
+    let ids: Vec<DocId> = pages(&db, 2).await.iter().map(|new| new.document.doc_id).collect();
+    enqueue(&db, IndexName::Web, ids.clone()).await;
+    let lost = db.list_unembedded(IndexName::Web, MODEL.to_owned(), None, 1).await.unwrap();
+    let first = if db.is_sqlite() { format!("x'{}'", lost[0].0.simple()) } else { format!("'{}'", lost[0].0) };
+    db.execute(&format!("DELETE FROM captures WHERE doc_id = {first}")).await;
+    assert_eq!(db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap(), 1);
+    let left: Vec<DocId> = ids.into_iter().filter(|doc_id| *doc_id != lost[0]).collect();
+    assert_eq!(claim(&db, "worker", None, 10).await, left);
+    assert_eq!(db.count_unembedded(IndexName::Web, MODEL.to_owned()).await.unwrap(), 1, "nothing to fill in");
+    assert_eq!(db.list_unembedded(IndexName::Web, MODEL.to_owned(), None, 10).await.unwrap(), left);
 }
 
 async fn vectors_stored_during_a_change_of_the_model_reach_the_index(db: Database) {
