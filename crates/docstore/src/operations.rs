@@ -491,8 +491,8 @@ operations! {
     bulk vectors::prune_vectors(kept: Vec<String>, after: Option<CaptureId>, limit: i64) -> (usize, Option<CaptureId>);
     /// Returns the model whose vectors the index has.
     read index_models::find_index_model(index: IndexName) -> IndexModel;
-    /// Sets the model whose vectors the index gets. Without one, the jobs of its documents end.
-    write index_models::use_model(index: IndexName, model: Option<String>) -> ();
+    /// Sets the model whose vectors all indexes get. Without one, the jobs of documents end.
+    write index_models::use_model(model: Option<String>) -> ();
     /// Enqueues at most `limit` documents after a change of the model: for their index if they are embedded, else to be embedded.
     /// Returns their number; `None` once all are enqueued, or if the index uses another model.
     bulk index_models::queue_for_model(index: IndexName, model: String, limit: i64, now: Timestamp) -> Option<usize>;
@@ -507,8 +507,9 @@ operations! {
     relaxed embedding_queue::extend_embedding_leases(owner: String, lease_expires_at: Timestamp) -> ();
     /// Releases the jobs of an owner that a round did not reach.
     write embedding_queue::release_embedding_jobs(owner: String, now: Timestamp) -> ();
-    /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed.
-    write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> ();
+    /// Ends the jobs of documents that need not be embedded: their vectors are stored, or they were removed or lack their capture.
+    /// Returns the number of these documents.
+    write vectors::settle_embedding_jobs(doc_ids: Vec<DocId>, model: String) -> usize;
     /// Counts the documents that wait to be embedded.
     read embedding_queue::count_embedding_jobs() -> i64;
     /// Returns the time since which the oldest job waits; `None` without jobs.

@@ -4,10 +4,10 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, IndexName, Timestamp};
 
+use super::Conn;
 use super::documents::list_indexable_documents;
-use super::embedding_queue::enqueue_jobs;
+use super::embedding_queue::{enqueue_jobs, lock_index_model};
 use super::outbox::enqueue_documents;
-use super::{Conn, is_workspace};
 use crate::error::Result;
 use crate::rows::IndexModel;
 use crate::schema::{capture_vectors, documents, embedding_jobs as jobs, index_models};
@@ -18,29 +18,40 @@ pub async fn find_index_model(connection: &mut Conn, index: IndexName) -> Result
     Ok(found.optional()?.unwrap_or_default())
 }
 
-pub async fn use_model(connection: &mut Conn, index: IndexName, model: Option<String>) -> Result<()> {
-    // Without a model, jobs are deleted in any case: an instance that still had one may have enqueued them later.
-    if model.is_some() && find_index_model(connection, index).await?.model == model {
-        return Ok(());
+pub async fn use_model(connection: &mut Conn, model: Option<String>) -> Result<()> {
+    for index in IndexName::ALL {
+        // A row to lock: of two first servers, the second one waits here.
+        let without_model = (
+            index_models::index_name.eq(Bind(*index)),
+            index_models::model.eq(None::<String>),
+            index_models::queued_to.eq(Bind(None::<DocId>)),
+            index_models::queued.eq(true),
+        );
+        diesel::insert_into(index_models::table)
+            .values(without_model)
+            .on_conflict(index_models::index_name)
+            .do_nothing()
+            .execute(connection)
+            .await?;
     }
-    let state = || {
-        (
+    // All are locked before one is changed, in the order in which vectors are stored.
+    let mut changed = Vec::new();
+    for index in IndexName::ALL {
+        if lock_index_model(connection, *index).await? != model {
+            changed.push(*index);
+        }
+    }
+    for index in changed {
+        let state = (
             index_models::model.eq(model.clone()),
             index_models::queued_to.eq(Bind(None::<DocId>)),
             index_models::queued.eq(model.is_none()),
-        )
-    };
-    let (new, queued_to, queued) = state();
-    diesel::insert_into(index_models::table)
-        .values((index_models::index_name.eq(Bind(index)), new, queued_to, queued))
-        .on_conflict(index_models::index_name)
-        .do_update()
-        .set(state())
-        .execute(connection)
-        .await?;
+        );
+        diesel::update(index_models::table.find(Bind(index))).set(state).execute(connection).await?;
+    }
     if model.is_none() {
-        let of_index = jobs::organization_id.is_not_null().eq(is_workspace(index));
-        diesel::delete(jobs::table.filter(of_index)).execute(connection).await?;
+        // In any case: an instance that still had a model may have enqueued jobs later.
+        diesel::delete(jobs::table).execute(connection).await?;
     }
     Ok(())
 }

@@ -236,9 +236,11 @@ pub async fn outdate(connection: &mut Conn, capture_ids: &[CaptureId]) -> Result
     Ok(())
 }
 
-/// Selects listed documents whose latest captures lack complete vectors of the model.
+/// Selects listed documents whose latest captures lack complete vectors of the model. A damaged document without this capture has
+/// nothing to embed.
 macro_rules! unembedded {
     ($model:expr) => {{
+        let latest = captures::table.filter(captures::capture_id.nullable().eq(documents::latest_capture_id));
         let embedded = capture_vectors::table
             .filter(capture_vectors::capture_id.nullable().eq(documents::latest_capture_id))
             .filter(capture_vectors::model.eq($model))
@@ -246,7 +248,7 @@ macro_rules! unembedded {
         documents::table
             .filter(documents::listed)
             .filter(documents::removed_at.is_null())
-            .filter(documents::latest_capture_id.is_not_null())
+            .filter(diesel::dsl::exists(latest))
             .filter(diesel::dsl::not(diesel::dsl::exists(embedded)))
     }};
 }
@@ -257,7 +259,7 @@ async fn unembedded_of(connection: &mut Conn, doc_ids: Vec<DocId>, model: String
     Ok(unembedded!(model).filter(of_these).select(documents::doc_id).load(connection).await?)
 }
 
-pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<()> {
+pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, model: String) -> Result<usize> {
     // Another model may have been adopted meanwhile, whose vectors the document lacks.
     let indexes = lock_indexes_with(connection, &model).await?;
     // Locked, so that no change of a document is overlooked.
@@ -267,8 +269,10 @@ pub async fn settle_embedding_jobs(connection: &mut Conn, doc_ids: Vec<DocId>, m
     let mut left: HashSet<DocId> =
         unembedded_of(connection, doc_ids.clone(), model.clone()).await?.into_iter().collect();
     left.extend(known.into_iter().filter(|(_, owner)| !indexes.contains(&index_of(*owner))).map(|(doc_id, _)| doc_id));
-    let settled = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
-    embedding_queue::drop_embedding_jobs(connection, settled).await
+    let settled: Vec<DocId> = doc_ids.into_iter().filter(|doc_id| !left.contains(doc_id)).collect();
+    let count = settled.len();
+    embedding_queue::drop_embedding_jobs(connection, settled).await?;
+    Ok(count)
 }
 
 pub async fn list_unembedded(

@@ -18,9 +18,12 @@ on_both_backends!(
     job_of_a_clock_that_was_ahead_is_due,
     job_of_a_changed_document_starts_again,
     change_of_the_model_enqueues_each_document_once,
+    concurrent_changes_of_the_model_leave_one_in_all_indexes,
+    model_changes_in_all_indexes_at_a_time,
     index_of_another_model_keeps_its_jobs,
     index_without_a_model_has_no_jobs,
     settled_jobs_end_unless_their_documents_changed,
+    job_of_a_document_without_its_capture_ends,
     vectors_stored_during_a_change_of_the_model_reach_the_index,
     jobs_settled_during_a_change_of_the_model_stay,
     calibrations_are_those_of_a_model_and_its_texts,
@@ -123,8 +126,8 @@ async fn job_of_a_clock_that_was_ahead_is_due(db: Database) {
     let organization_id = new_organization(&db).await;
     let documents = vec![workspace_document(organization_id, "a.md", "a file"), page("https://example.com/", "a page")];
     let ids = saved(&db, documents).await;
+    db.use_model(Some(MODEL.to_owned())).await.unwrap();
     for index in IndexName::ALL {
-        db.use_model(*index, Some(MODEL.to_owned())).await.unwrap();
         let generation = uuid::Uuid::new_v4().into();
         db.complete_generation(*index, generation, Vec::new(), ids.clone(), NOW + day).await.unwrap();
     }
@@ -161,12 +164,12 @@ async fn change_of_the_model_enqueues_each_document_once(db: Database) {
     let entries = db.count_outbox(IndexName::Web).await.unwrap();
     let queue = async || db.queue_for_model(IndexName::Web, MODEL.to_owned(), 2, NOW).await.unwrap();
     assert_eq!((queue().await, db.find_index_model(IndexName::Web).await.unwrap()), (None, IndexModel::default()));
-    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    db.use_model(Some(MODEL.to_owned())).await.unwrap();
     let mut queued = Vec::new();
     while let Some(count) = queue().await {
         queued.push(count);
         // A second process, or a restart, goes on.
-        db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+        db.use_model(Some(MODEL.to_owned())).await.unwrap();
     }
     assert_eq!(queued, [2, 2, 1]);
     assert_eq!(
@@ -182,15 +185,59 @@ async fn change_of_the_model_enqueues_each_document_once(db: Database) {
     assert_eq!(db.list_unembedded(IndexName::Web, MODEL.to_owned(), Some(rest[0]), 1).await.unwrap(), rest[1..2]);
     assert_eq!(db.count_unembedded(IndexName::Web, MODEL.to_owned()).await.unwrap(), 3);
     assert_eq!(db.count_unembedded(IndexName::Workspace, MODEL.to_owned()).await.unwrap(), 1);
-    db.use_model(IndexName::Workspace, None).await.unwrap();
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 3);
-    db.use_model(IndexName::Web, None).await.unwrap();
+    db.use_model(None).await.unwrap();
     assert_eq!((queue().await, db.count_embedding_jobs().await.unwrap()), (None, 0));
+}
+
+/// Returns the models of the indexes.
+async fn models(db: &Database) -> Vec<Option<String>> {
+    let mut models = Vec::new();
+    for index in IndexName::ALL {
+        models.push(db.find_index_model(*index).await.unwrap().model);
+    }
+    models
+}
+
+async fn concurrent_changes_of_the_model_leave_one_in_all_indexes(db: Database) {
+    let stores = [db.store.clone(), db.another_store()];
+    // No index has a model at first.
+    for round in 0..10 {
+        let change = |n: usize| {
+            let (store, model) = (stores[n % 2].clone(), ["first", "second", "third"][n % 3]);
+            tokio::spawn(async move { store.use_model(Some(model.to_owned())).await })
+        };
+        let changes: Vec<_> = (0..6).map(change).collect();
+        for change in changes {
+            change.await.unwrap().unwrap();
+        }
+        let used = models(&db).await;
+        assert!(used[0].is_some() && used.iter().all(|model| *model == used[0]), "{round}: {used:?}");
+    }
+}
+
+async fn model_changes_in_all_indexes_at_a_time(db: Database) {
+    // SQLite has one writer at a time.
+    let Place::Postgres(url) = &db.place else { return };
+    db.use_model(Some("used".to_owned())).await.unwrap();
+    for held in IndexName::ALL {
+        let (holding, observer) = (connect(url).await, connect(url).await);
+        let hold = format!("BEGIN; SELECT 1 FROM index_models WHERE index_name = '{}' FOR UPDATE", held.as_str());
+        holding.batch_execute(&hold).await.unwrap();
+        let (store, model) = (db.store.clone(), held.as_str());
+        let before = models(&db).await;
+        let changing = tokio::spawn(async move { store.use_model(Some(model.to_owned())).await });
+        until_a_query_waits(&observer).await;
+        assert_eq!(models(&db).await, before);
+        holding.batch_execute("COMMIT").await.unwrap();
+        changing.await.unwrap().unwrap();
+        assert!(models(&db).await.iter().all(|used| used.as_deref() == Some(model)));
+    }
 }
 
 async fn index_of_another_model_keeps_its_jobs(db: Database) {
     let new = pages(&db, 1).await.remove(0);
-    db.use_model(IndexName::Web, Some("used".to_owned())).await.unwrap();
+    db.use_model(Some("used".to_owned())).await.unwrap();
     enqueue(&db, IndexName::Web, vec![new.document.doc_id]).await;
     let entries = db.count_outbox(IndexName::Web).await.unwrap();
     let complete = || vec![vectors(&new, 1, EmbeddingProgress::Complete)];
@@ -211,7 +258,7 @@ async fn index_without_a_model_has_no_jobs(db: Database) {
         db.count_embedding_jobs().await.unwrap()
     };
     let use_model = async |model: Option<&'static str>| {
-        db.use_model(IndexName::Web, model.map(str::to_owned)).await.unwrap();
+        db.use_model(model.map(str::to_owned)).await.unwrap();
         db.count_embedding_jobs().await.unwrap()
     };
     assert_eq!(feed().await, 0, "it never had a model");
@@ -226,24 +273,37 @@ async fn index_without_a_model_has_no_jobs(db: Database) {
 async fn settled_jobs_end_unless_their_documents_changed(db: Database) {
     let pages = pages(&db, 3).await;
     let ids: Vec<DocId> = pages.iter().map(|new| new.document.doc_id).collect();
-    db.use_model(IndexName::Web, Some("another".to_owned())).await.unwrap();
+    db.use_model(Some("another".to_owned())).await.unwrap();
     enqueue(&db, IndexName::Web, ids.clone()).await;
     let complete = pages[..2].iter().map(|new| vectors(new, 1, EmbeddingProgress::Complete)).collect();
     db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
     saved(&db, vec![page("https://example.com/1", "a changed page")]).await;
     let settle = async || db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap();
-    settle().await;
+    assert_eq!(settle().await, 0);
     assert_eq!(db.count_embedding_jobs().await.unwrap(), 3, "the other model has embedded none of them");
-    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
-    settle().await;
+    db.use_model(Some(MODEL.to_owned())).await.unwrap();
+    assert_eq!(settle().await, 1);
     assert_eq!(sorted(claim(&db, "worker", None, 10).await), sorted(ids[1..].to_vec()));
+}
+
+async fn job_of_a_document_without_its_capture_ends(db: Database) {
+    let ids: Vec<DocId> = pages(&db, 2).await.iter().map(|new| new.document.doc_id).collect();
+    enqueue(&db, IndexName::Web, ids.clone()).await;
+    let lost = db.list_unembedded(IndexName::Web, MODEL.to_owned(), None, 1).await.unwrap();
+    let first = if db.is_sqlite() { format!("x'{}'", lost[0].0.simple()) } else { format!("'{}'", lost[0].0) };
+    db.execute(&format!("DELETE FROM captures WHERE doc_id = {first}")).await;
+    assert_eq!(db.settle_embedding_jobs(ids.clone(), MODEL.to_owned()).await.unwrap(), 1);
+    let left: Vec<DocId> = ids.into_iter().filter(|doc_id| *doc_id != lost[0]).collect();
+    assert_eq!(claim(&db, "worker", None, 10).await, left);
+    assert_eq!(db.count_unembedded(IndexName::Web, MODEL.to_owned()).await.unwrap(), 1, "nothing to fill in");
+    assert_eq!(db.list_unembedded(IndexName::Web, MODEL.to_owned(), None, 10).await.unwrap(), left);
 }
 
 async fn vectors_stored_during_a_change_of_the_model_reach_the_index(db: Database) {
     // SQLite has one writer at a time.
     let Place::Postgres(url) = &db.place else { return };
     let new = pages(&db, 1).await.remove(0);
-    db.use_model(IndexName::Web, Some("another".to_owned())).await.unwrap();
+    db.use_model(Some("another".to_owned())).await.unwrap();
     enqueue(&db, IndexName::Web, vec![new.document.doc_id]).await;
     let entries = db.count_outbox(IndexName::Web).await.unwrap();
     let (changing, observer) = (connect(url).await, connect(url).await);
@@ -264,7 +324,7 @@ async fn jobs_settled_during_a_change_of_the_model_stay(db: Database) {
     let Place::Postgres(url) = &db.place else { return };
     let new = pages(&db, 1).await.remove(0);
     let doc_id = new.document.doc_id;
-    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    db.use_model(Some(MODEL.to_owned())).await.unwrap();
     let complete = vec![vectors(&new, 1, EmbeddingProgress::Complete)];
     db.store_vectors(MODEL.to_owned(), complete, String::new(), NOW).await.unwrap();
     enqueue(&db, IndexName::Web, vec![doc_id]).await;

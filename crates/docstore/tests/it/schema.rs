@@ -81,7 +81,7 @@ async fn deleting_organization_cascades(db: Database) {
     let calibration = ModelCalibration { model: "model".to_owned(), version: 1, meaning: 7.0, repetition: 4.0 };
     db.store_calibration(calibration).await.unwrap();
     db.start_generation(IndexName::Web, None, Generation(Uuid::new_v4())).await.unwrap();
-    db.use_model(IndexName::Web, Some("model".to_owned())).await.unwrap();
+    db.use_model(Some("model".to_owned())).await.unwrap();
     let mut before = Vec::new();
     for table in &tables {
         let count = db.count(table).await;

@@ -138,10 +138,10 @@ async fn purged_document_loses_its_vectors_and_its_job(db: Database) {
     assert_eq!((db.count("capture_vectors").await, db.count_embedding_jobs().await.unwrap()), (0, 0));
 }
 
-/// Enqueues documents as the feeder does. An index without a model gets one.
+/// Enqueues documents as the feeder does. Indexes without a model get one.
 pub async fn enqueue(db: &Database, index: IndexName, doc_ids: Vec<DocId>) {
     if db.find_index_model(index).await.unwrap().model.is_none() {
-        db.use_model(index, Some(MODEL.to_owned())).await.unwrap();
+        db.use_model(Some(MODEL.to_owned())).await.unwrap();
     }
     let generation = uuid::Uuid::new_v4().into();
     db.complete_generation(index, generation, Vec::new(), doc_ids, NOW).await.unwrap();
@@ -176,7 +176,7 @@ async fn incomplete_vectors_do_not_replace_complete_ones(db: Database) {
 async fn vectors_of_a_capture_that_was_replaced_meanwhile_serve_the_new_one(db: Database) {
     let old = page("https://example.com/", "a page");
     let new = page("https://example.com/", "a changed page");
-    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    db.use_model(Some(MODEL.to_owned())).await.unwrap();
     save(&db, &old).await;
     enqueue(&db, IndexName::Web, vec![old.document.doc_id]).await;
     let entries = db.count_outbox(IndexName::Web).await.unwrap();
@@ -197,7 +197,7 @@ async fn vectors_of_a_capture_that_was_replaced_meanwhile_serve_the_new_one(db: 
 
 async fn vectors_with_a_title_that_changed_meanwhile_are_incomplete(db: Database) {
     let old = page("https://example.com/", "a page");
-    db.use_model(IndexName::Web, Some(MODEL.to_owned())).await.unwrap();
+    db.use_model(Some(MODEL.to_owned())).await.unwrap();
     save(&db, &old).await;
     enqueue(&db, IndexName::Web, vec![old.document.doc_id]).await;
     let claim = async || db.claim_embedding_jobs("worker".to_owned(), None, NOW, at(9), 10).await.unwrap();

@@ -51,7 +51,7 @@ pub async fn measure(embedder: &dyn Embedder) -> Result<Calibration, ModelError>
 
 async fn measure_with(embedder: &dyn Embedder, size: &CallSize) -> Result<Calibration, ModelError> {
     let texts = Calibration::texts();
-    let Called { vectors, unavailable } = calls::embed(embedder, &texts, size).await;
+    let Called { vectors, unavailable, .. } = calls::embed(embedder, &texts, size, None).await;
     if let Some(error) = unavailable {
         return Err(error);
     }

@@ -7,8 +7,8 @@ const MAX_TEXTS: usize = 64;
 /// Calls in time after which calls become larger.
 const CALLS_IN_TIME: usize = 8;
 
-/// Number of texts per call: halved when a call is late, doubled again after some that were not. Clones share it, so that a slow
-/// endpoint does not get calls again that it cannot answer.
+/// Number of texts per call: halved when a call is late or ends the model, doubled again after some that did not. Clones share it, so
+/// that an endpoint does not get calls again that it cannot answer.
 #[derive(Clone, Debug, Default)]
 pub struct CallSize(Arc<Mutex<Size>>);
 
@@ -43,12 +43,17 @@ impl CallSize {
         }
     }
 
-    /// Records a call that timed out. One text cannot be divided.
+    /// Records a call that timed out, or after which the model was unavailable. One text cannot be divided.
     pub fn late(&self, texts: usize) {
         if texts > 1 {
-            let mut size = self.lock();
-            *size = Size { texts: size.texts.min(texts / 2), in_time: 0 };
+            self.limit(texts / 2);
         }
+    }
+
+    /// Limits the next calls to this number of texts, at least one.
+    pub fn limit(&self, texts: usize) {
+        let mut size = self.lock();
+        *size = Size { texts: size.texts.min(texts.max(1)), in_time: 0 };
     }
 
     fn lock(&self) -> MutexGuard<'_, Size> {
@@ -85,6 +90,18 @@ mod tests {
         assert_eq!(size.texts(), MAX_TEXTS);
         size.late(3);
         size.late(1);
+        assert_eq!(size.texts(), 1);
+    }
+
+    #[test]
+    fn calls_are_limited_until_some_are_in_time() {
+        let size = CallSize::default();
+        size.limit(4);
+        size.limit(9);
+        assert_eq!(size.texts(), 4, "a limit never makes calls larger");
+        (0..CALLS_IN_TIME).for_each(|_| size.in_time(4));
+        assert_eq!(size.texts(), 8);
+        size.limit(0);
         assert_eq!(size.texts(), 1);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use models::ModelError;
 use models::embedding::{Embedder, TextKind, is_unknown};
 use retrieval_core::embeddings::QuantizedVector;
+use tokio::time::Instant;
 
 use super::call_size::CallSize;
 
@@ -18,24 +19,34 @@ const COOLDOWNS: usize = 20;
 const PROBED: u32 = 2;
 
 /// Outcome of calls for some texts.
+#[derive(Default)]
 pub struct Called {
-    /// Numbers of the texts that were reached, with their quantized vectors; `None` for rejected texts.
+    /// Numbers of the embedded and the rejected texts, with their quantized vectors; `None` for rejected texts.
     pub vectors: Vec<(usize, Option<Box<[i8]>>)>,
+    /// Numbers of the texts that may have made the model unavailable: it gave no answer after their calls.
+    pub lost: Vec<usize>,
+    /// Number of texts, from the first one, that were reached. Of a call that ended the model only the first one counts.
+    pub reached: usize,
     /// Failure that left texts out: the model is or was unavailable, or rejects everything.
     pub unavailable: Option<ModelError>,
 }
 
 /// Embeds texts. A call that is too large for the time is divided. If a call fails otherwise although the model accepts
 /// a harmless text, the texts are bisected down to those at fault. One that only met an outage is left out, for a later
-/// call.
-pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -> Called {
+/// call. After the deadline only the first text is called, so that repeated calls get further.
+pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize, deadline: Option<Instant>) -> Called {
     let mut vectors = Vec::with_capacity(texts.len());
     let mut parts: Vec<Range<usize>> = std::iter::once(0..texts.len()).collect();
-    let (mut late, mut temporary) = (0, None);
+    let (mut late, mut lost, mut temporary) = (0, Vec::new(), None);
     while let Some(part) = parts.pop() {
         if part.len() > size.texts() {
             parts.extend(halves(&part));
             continue;
+        }
+        if part.start > 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            // Later calls need not be divided down to this size again.
+            size.limit(part.len());
+            return Called { vectors, lost, reached: part.start, unavailable: temporary };
         }
         let error = match call(embedder, &texts[part.clone()], size).await {
             Ok(embedded) => {
@@ -51,7 +62,13 @@ pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -
         let is_too_large = is_late && part.len() > 1 && late != PROBED;
         if !is_too_large && let Err(unavailable) = probe(embedder).await {
             tracing::debug!(error = &error as &dyn std::error::Error, "embedding passages failed");
-            return Called { vectors, unavailable: Some(unavailable) };
+            let reached = part.start + 1;
+            if may_blame_texts(&error) {
+                // The same call would end the model once more.
+                size.late(part.len());
+                lost.extend(part);
+            }
+            return Called { vectors, lost, reached, unavailable: Some(unavailable) };
         }
         if part.len() > 1 {
             parts.extend(halves(&part));
@@ -64,18 +81,21 @@ pub async fn embed(embedder: &dyn Embedder, texts: &[String], size: &CallSize) -
                 vectors.extend(part.zip(embedded));
             }
             Err(again) if is_temporary(&error) || is_temporary(&again) => {
-                // The model answers in between: the text ends its connections, or its process behind a proxy.
                 let is_fatal = is_lost(&error) && is_lost(&again);
                 if is_fatal && probe(embedder).await.is_ok() {
+                    // The model answers in between: the text ends its connections, or its process behind a proxy.
                     vectors.extend(part.map(|text| (text, None)));
                 } else {
+                    if is_fatal {
+                        lost.extend(part);
+                    }
                     temporary = Some(again);
                 }
             }
             Err(_) => vectors.extend(part.map(|text| (text, None))),
         }
     }
-    Called { vectors, unavailable: temporary }
+    Called { vectors, lost, reached: texts.len(), unavailable: temporary }
 }
 
 /// Returns true for failures that tell nothing about the text: the model is away or has too much to do.
@@ -90,9 +110,14 @@ fn is_temporary(error: &ModelError) -> bool {
     }
 }
 
-/// Returns true for failures of a model whose process may have ended. A proxy answers 503 for it.
+/// Returns true for failures of a model whose process may have ended or hang. Proxies answer for it with these statuses.
 fn is_lost(error: &ModelError) -> bool {
-    matches!(error, ModelError::Unreachable(_) | ModelError::Status(503))
+    matches!(error, ModelError::Timeout | ModelError::Unreachable(_) | ModelError::Status(502..=504 | 520..=530))
+}
+
+/// Returns true for failures that the texts of the call may have caused. Endpoints reply 429 without reading them.
+fn may_blame_texts(error: &ModelError) -> bool {
+    !matches!(error, ModelError::CoolingDown | ModelError::Status(429))
 }
 
 /// Divides a range of several texts. The first half comes last, to be the next one.
@@ -127,7 +152,7 @@ async fn call(
 }
 
 /// Returns the error of a model that does not embed a harmless text.
-async fn probe(embedder: &dyn Embedder) -> Result<(), ModelError> {
+pub async fn probe(embedder: &dyn Embedder) -> Result<(), ModelError> {
     let texts = [HARMLESS.to_owned()];
     for _ in 0..COOLDOWNS {
         match embedder.embed(TextKind::Document, &texts).await {
@@ -229,7 +254,7 @@ mod tests {
         let together = [ModelError::Status(500), ModelError::Status(500)];
         let model = UnluckyModel(Mutex::new(together.into_iter().chain([first, second]).collect()));
         let texts = ["before", "unlucky", "after"].map(str::to_owned);
-        let Called { vectors, unavailable } = embed(&model, &texts, &CallSize::default()).await;
+        let Called { vectors, unavailable, .. } = embed(&model, &texts, &CallSize::default(), None).await;
         let embedded = vectors.iter().filter(|(_, vector)| vector.is_some()).count();
         (embedded, vectors.len() - embedded, unavailable.is_some())
     }
@@ -252,6 +277,8 @@ mod tests {
         }
         let unavailable = || ModelError::Status(503);
         assert_eq!(embed_unlucky(unavailable(), unavailable()).await, (2, 1, false), "a proxy answers for the model");
+        assert_eq!(embed_unlucky(ModelError::Status(502), unavailable()).await, (2, 1, false), "it takes a while");
+        assert_eq!(embed_unlucky(ModelError::Timeout, dropped()).await, (2, 1, false), "it hangs before it ends");
         for second in [ModelError::Status(400), ModelError::Timeout, ModelError::InvalidResponse("none".to_owned())] {
             assert_eq!(embed_unlucky(ModelError::Status(400), second).await, (2, 1, false));
         }
@@ -260,30 +287,107 @@ mod tests {
     #[tokio::test]
     async fn slow_model_gets_smaller_calls_and_one_probe() {
         let (model, size) = (SlowModel::new(5, usize::MAX), CallSize::default());
-        let Called { vectors, unavailable } = embed(&model, &texts(64), &size).await;
+        let Called { vectors, unavailable, .. } = embed(&model, &texts(64), &size, None).await;
         assert!(unavailable.is_none());
         assert!(vectors.iter().map(|(text, _)| *text).eq(0..64) && vectors.iter().all(|(_, vector)| vector.is_some()));
         // After eight calls in time a larger one is tried.
         assert_eq!(model.calls(), [&[64, 32, 1, 16, 8][..], &[4; 8], &[8], &[4; 8]].concat());
         let before = model.calls().len();
-        embed(&model, &texts(16), &size).await;
+        embed(&model, &texts(16), &size, None).await;
         assert_eq!(model.calls()[before..], [8, 4, 4, 4, 4], "the size is remembered");
     }
 
     #[tokio::test]
     async fn vectors_from_before_a_failure_are_kept() {
         let model = SlowModel::new(2, 4);
-        let Called { vectors, unavailable } = embed(&model, &texts(8), &CallSize::default()).await;
+        let Called { vectors, lost, reached, unavailable } = embed(&model, &texts(8), &CallSize::default(), None).await;
         assert!(matches!(unavailable, Some(ModelError::Unreachable(_))), "{unavailable:?}");
         assert_eq!(vectors.iter().map(|(text, _)| *text).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((lost, reached), (vec![2, 3], 3));
         assert_eq!(model.calls(), [8, 4, 1, 2, 2, 1], "single texts are probes");
     }
 
     #[tokio::test]
     async fn model_that_is_late_with_one_text_is_probed() {
         let model = SlowModel::new(0, usize::MAX);
-        let Called { vectors, unavailable } = embed(&model, &texts(1), &CallSize::default()).await;
+        let Called { vectors, lost, unavailable, .. } = embed(&model, &texts(1), &CallSize::default(), None).await;
         assert!(matches!(unavailable, Some(ModelError::Timeout)) && vectors.is_empty());
+        assert_eq!(lost, [0]);
         assert_eq!(model.calls(), [1, 1]);
+    }
+
+    /// Model whose calls fail as the function says, given their numbers and texts. A failure takes ten seconds.
+    struct FailingModel<F> {
+        failure: F,
+        calls: Mutex<usize>,
+    }
+
+    impl<F: Fn(usize, &[String]) -> Option<ModelError>> FailingModel<F> {
+        fn new(failure: F) -> Self {
+            Self { failure, calls: Mutex::default() }
+        }
+    }
+
+    #[async_trait]
+    impl<F: Fn(usize, &[String]) -> Option<ModelError> + Send + Sync> Embedder for FailingModel<F> {
+        async fn embed(&self, _: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+            let call = {
+                let mut calls = self.calls.lock().unwrap();
+                *calls += 1;
+                *calls - 1
+            };
+            match (self.failure)(call, texts) {
+                Some(error) => {
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                    Err(error)
+                }
+                None => Ok(vec![vec![0.5; 4]; texts.len()]),
+            }
+        }
+
+        fn dimensions(&self) -> Option<usize> {
+            Some(4)
+        }
+
+        fn version(&self) -> &str {
+            "failing"
+        }
+
+        fn is_healthy(&self) -> bool {
+            true
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn texts_may_be_at_fault_if_the_model_is_away_after_their_call() {
+        for (status, texts_per_call) in [(500, 4), (502, 4), (503, 4), (504, 4), (429, 64)] {
+            let (model, size) = (FailingModel::new(|_, _| Some(ModelError::Status(status))), CallSize::default());
+            let Called { vectors, lost, reached, unavailable } = embed(&model, &texts(8), &size, None).await;
+            assert!(vectors.is_empty() && unavailable.is_some());
+            let expected: Vec<usize> = if status == 429 { vec![] } else { (0..8).collect() };
+            assert_eq!((lost, reached, size.texts()), (expected, 1, texts_per_call), "{status}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn text_that_ends_the_model_twice_may_be_at_fault() {
+        // Only the first probe succeeds.
+        let model = FailingModel::new(|call, _| (call != 1).then(|| ModelError::Unreachable("it is away".into())));
+        let Called { vectors, lost, unavailable, .. } = embed(&model, &texts(1), &CallSize::default(), None).await;
+        assert!(vectors.is_empty() && unavailable.is_some());
+        assert_eq!(lost, [0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_end_at_the_deadline_after_the_first_text() {
+        let rejecting = |_: usize, texts: &[String]| (texts[0] != HARMLESS).then_some(ModelError::Status(500));
+        let (model, size, texts) = (FailingModel::new(rejecting), CallSize::default(), texts(8));
+        let Called { vectors, reached, unavailable, .. } = embed(&model, &texts, &size, Some(Instant::now())).await;
+        assert_eq!((vectors, reached, size.texts()), (vec![(0, None)], 1, 1));
+        assert!(unavailable.is_none());
+        // Each text takes two calls.
+        let deadline = Some(Instant::now() + Duration::from_secs(50));
+        let Called { vectors, reached, .. } = embed(&model, &texts[1..], &size, deadline).await;
+        assert_eq!((vectors, reached), (vec![(0, None), (1, None), (2, None)], 3));
     }
 }

@@ -85,7 +85,7 @@ impl Filler {
             let before = page.len();
             page.retain(|doc_id| !round.embedded.contains(doc_id) && !round.settled.contains(doc_id));
             progress(before - page.len());
-            let is_stuck = page.len() == before && round.texts == 0;
+            let is_stuck = page.len() == before && round.is_stuck();
             if !is_stuck {
                 pauses = PAUSES.into_iter();
             }

@@ -12,6 +12,7 @@ mod fill;
 mod heartbeat;
 mod round;
 mod text;
+mod text_set;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +58,7 @@ impl EmbeddingWorker {
 
     /// Makes the indexes use this model. If they used another one, the worker enqueues all documents.
     pub async fn adopt(&self) -> Result<(), StoreError> {
-        use_model(&self.embedding.store, Some(self.embedding.model())).await
+        self.embedding.store.use_model(Some(self.embedding.model())).await
     }
 
     /// Embeds until `stop`, then releases the jobs in progress. Failures are logged and retried with back-off.
@@ -110,7 +111,8 @@ impl EmbeddingWorker {
         Ok(())
     }
 
-    /// Enqueues documents after a change of the model, or embeds some. Returns their number.
+    /// Enqueues documents after a change of the model, or embeds some. Returns their number; 0 if there is nothing to do, or nothing
+    /// could be done.
     async fn step(&self) -> Result<usize, EmbedError> {
         let (store, model) = (&self.embedding.store, self.embedding.model());
         for index in IndexName::ALL {
@@ -151,18 +153,23 @@ impl EmbeddingWorker {
         let task = |job: &EmbeddingJob| Task { doc_id: job.doc_id, attempts: job.attempts };
         let tasks: Vec<Task> = jobs.iter().map(task).collect();
         let outcome = self.embedding.round(&tasks).await;
+        let mut settled = 0;
         if let Ok(round) = &outcome {
             if let Some(last) = jobs.get(..round.reached).and_then(<[EmbeddingJob]>::last) {
                 *self.served.lock().unwrap_or_else(PoisonError::into_inner) = last.organization_id;
             }
             if !round.settled.is_empty() {
-                self.embedding.store.settle_embedding_jobs(round.settled.clone(), model).await?;
+                settled = self.embedding.store.settle_embedding_jobs(round.settled.clone(), model).await?;
             }
         }
         // What this round did not reach is due again.
         self.release().await?;
-        match outcome?.failure {
+        let round = outcome?;
+        let is_stuck = settled == 0 && round.is_stuck();
+        match round.failure {
             Some(error) => Err(error.into()),
+            // Idle, since these jobs are due again at once.
+            None if is_stuck => Ok(0),
             None => Ok(jobs.len()),
         }
     }
@@ -185,12 +192,4 @@ impl EmbeddingWorker {
         let Embedding { store, clock, owner, .. } = &self.embedding;
         store.release_embedding_jobs(owner.clone(), clock.now()).await
     }
-}
-
-/// Makes the indexes use the vectors of a model, or none.
-pub async fn use_model(store: &Docstore, model: Option<String>) -> Result<(), StoreError> {
-    for index in IndexName::ALL {
-        store.use_model(*index, model.clone()).await?;
-    }
-    Ok(())
 }

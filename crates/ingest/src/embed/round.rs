@@ -5,22 +5,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{Capture, Docstore, Document, EmbeddingProgress, NewVectors, PassageVector, StoreError};
-use model::{Clock, DocId, OrganizationId, Timestamp};
+use model::{Clock, DocId, Timestamp};
 use models::ModelError;
 use models::embedding::Embedder;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::call_size::CallSize;
 use super::calls::{self, Called};
 use super::document::{self, ToEmbed};
 use super::heartbeat::with_heartbeat;
-use super::text::TextDigest;
+use super::text_set::{Key, TextSet};
 
 /// Texts embedded per round, after which the vectors are stored. A crash loses no more. Rejected texts do not count: a document
 /// whose first ones are all rejected would never get beyond them.
 const TEXTS_PER_ROUND: usize = 256;
 /// Texts of a round's documents, known ones included, after which it takes no further document: all are in memory.
 const MAX_GATHERED: usize = 4_096;
+/// Time after which a round begins no further call. A text that the model rejects takes up to a minute, and other organizations would
+/// wait hours for a document of such texts.
+const ROUND_TIME: Duration = Duration::from_mins(1);
 /// Lease of the jobs, extended before each call and while it lasts.
 pub const LEASE: Duration = Duration::from_mins(3);
 /// Attempts to embed a text that the model rejects.
@@ -49,14 +53,25 @@ pub struct Task {
 pub struct Round {
     /// Documents that are embedded.
     pub embedded: Vec<DocId>,
-    /// Number of the first documents that were reached.
+    /// Number of the first documents that were reached, up to the one with the last call.
     pub reached: usize,
     /// Documents that need no vectors: they were removed, or embedded before.
     pub settled: Vec<DocId>,
     /// Texts that the model embedded.
     pub texts: usize,
+    /// Texts that the model rejected.
+    pub rejected: usize,
+    /// Number of documents whose attempt ended: they are embedded, or wait for the next attempt.
+    pub ended: usize,
     /// Failure of the model that ended the round early.
     pub failure: Option<ModelError>,
+}
+
+impl Round {
+    /// Returns true if an equal round would follow.
+    pub fn is_stuck(&self) -> bool {
+        self.texts == 0 && self.rejected == 0 && self.ended == 0
+    }
 }
 
 /// Embeds documents with one model.
@@ -68,17 +83,34 @@ pub struct Embedding {
     /// Name of this process in leases.
     pub owner: String,
     pub call_size: CallSize,
+    /// Rejected texts of documents whose attempt takes further rounds, which count them as rejected.
+    rejected: TextSet,
+    /// Texts after whose calls the model was unavailable. Each is called by itself until it is embedded.
+    suspects: TextSet,
 }
-
-/// Texts are shared between documents of one owner only.
-type Key = (Option<OrganizationId>, TextDigest);
 
 /// Vectors of texts; `None` for rejected ones.
 type Embedded = HashMap<Key, Option<Box<[i8]>>>;
 
+/// Text to embed.
+struct Wanted {
+    key: Key,
+    text: String,
+    /// Number of the round's documents up to the first one with this text.
+    reached: usize,
+}
+
 impl Embedding {
     pub fn new(store: Docstore, embedder: Arc<dyn Embedder>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, embedder, clock, owner: Uuid::new_v4().to_string(), call_size: CallSize::default() }
+        Self {
+            store,
+            embedder,
+            clock,
+            owner: Uuid::new_v4().to_string(),
+            call_size: CallSize::default(),
+            rejected: TextSet::default(),
+            suspects: TextSet::default(),
+        }
     }
 
     pub fn model(&self) -> String {
@@ -89,7 +121,8 @@ impl Embedding {
     pub async fn round(&self, tasks: &[Task]) -> Result<Round, StoreError> {
         let mut round = Round::default();
         let mut documents: Vec<(Task, ToEmbed)> = Vec::new();
-        let mut texts: Vec<(Key, String)> = Vec::new();
+        let mut texts: Vec<Wanted> = Vec::new();
+        let mut embedded = Embedded::new();
         let loaded = self.store.load_for_indexing(tasks.iter().map(|task| task.doc_id).collect()).await?;
         let mut loaded: HashMap<DocId, (Document, Capture)> =
             loaded.into_iter().map(|(document, capture)| (document.doc_id, (document, capture))).collect();
@@ -113,40 +146,88 @@ impl Embedding {
             gathered += document.texts.len();
             for text in &document.texts {
                 let key = (document.owner, text.digest);
-                let is_missing = !document.known.contains_key(&text.digest);
-                if is_missing && wanted.insert(key) {
-                    texts.push((key, text.text.clone()));
+                if document.known.contains_key(&text.digest) {
+                    continue;
+                }
+                if self.rejected.contains(&key) {
+                    embedded.insert(key, None);
+                } else if wanted.insert(key) {
+                    texts.push(Wanted { key, text: text.text.clone(), reached: round.reached });
                 }
             }
             documents.push((*task, document));
         }
-        let embedded = self.embed(texts, &mut round).await?;
+        self.embed(texts, &mut embedded, &mut round).await?;
         self.store_round(documents, &embedded, &mut round).await?;
         Ok(round)
     }
 
-    /// Calls the model until the texts of a round are embedded or it fails.
-    async fn embed(&self, texts: Vec<(Key, String)>, round: &mut Round) -> Result<Embedded, StoreError> {
-        let mut embedded = Embedded::new();
-        let mut rest = texts.as_slice();
-        while !rest.is_empty() && round.texts < TEXTS_PER_ROUND {
-            let count = self.call_size.texts().min(TEXTS_PER_ROUND - round.texts);
-            let (batch, later) = rest.split_at(count.min(rest.len()));
-            rest = later;
-            let batch_texts: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
-            let calling = calls::embed(self.embedder.as_ref(), &batch_texts, &self.call_size);
-            let Called { vectors, unavailable } = self.leased(calling).await?;
+    /// Calls the model until the texts of a round are embedded, it fails, or the time is over.
+    async fn embed(
+        &self,
+        mut texts: Vec<Wanted>,
+        embedded: &mut Embedded,
+        round: &mut Round,
+    ) -> Result<(), StoreError> {
+        // The answer to a text above suspicion tells, as a probe would, that the model is there for the suspects.
+        if let Some(first) = texts.iter().position(|wanted| !self.suspects.contains(&wanted.key)) {
+            texts[..=first].rotate_right(1);
+        }
+        let deadline = Instant::now() + ROUND_TIME;
+        let (mut called, mut has_answered) = (0, false);
+        while called < texts.len() && round.texts < TEXTS_PER_ROUND && Instant::now() < deadline {
+            let (batch, is_suspect) = self.next_batch(&texts[called..], TEXTS_PER_ROUND - round.texts);
+            let is_probed = is_suspect && !has_answered;
+            let Called { mut vectors, lost, reached, unavailable } =
+                self.leased(self.call(batch, is_probed, deadline)).await?;
+            if is_suspect {
+                // The model answered before this text, and twice not after it. Otherwise the text would end it in each round.
+                vectors.extend(lost.iter().map(|text| (*text, None)));
+            }
+            lost.iter().for_each(|text| self.suspects.insert(batch[*text].key));
+            has_answered = vectors.last().is_some_and(|(_, vector)| vector.is_some());
             let count = vectors.iter().filter(|(_, vector)| vector.is_some()).count();
             count_texts(count);
             round.texts += count;
-            embedded.extend(vectors.into_iter().map(|(text, vector)| (batch[text].0, vector)));
+            round.rejected += vectors.len() - count;
+            for (text, vector) in vectors {
+                let key = batch[text].key;
+                match vector {
+                    Some(_) => self.suspects.remove(&key),
+                    None => self.rejected.insert(key),
+                }
+                embedded.insert(key, vector);
+            }
+            called += reached;
             if let Some(error) = unavailable {
                 count_failures(UNAVAILABLE, 1);
                 round.failure = Some(error);
                 break;
             }
         }
-        Ok(embedded)
+        if called < texts.len()
+            && let Some(last) = texts.get(called.saturating_sub(1))
+        {
+            round.reached = last.reached;
+        }
+        Ok(())
+    }
+
+    /// Returns the texts of the next call: a suspect alone, or others up to the next suspect. The flag is true for a suspect.
+    fn next_batch<'a>(&self, texts: &'a [Wanted], limit: usize) -> (&'a [Wanted], bool) {
+        let most = texts.iter().take(self.call_size.texts().min(limit));
+        let count = most.take_while(|wanted| !self.suspects.contains(&wanted.key)).count();
+        (&texts[..count.max(1)], count == 0)
+    }
+
+    /// Calls the model for some texts; if `is_probed`, only after a probe that succeeds.
+    async fn call(&self, batch: &[Wanted], is_probed: bool, deadline: Instant) -> Called {
+        let embedder = self.embedder.as_ref();
+        if is_probed && let Err(error) = calls::probe(embedder).await {
+            return Called { reached: 1, unavailable: Some(error), ..Called::default() };
+        }
+        let texts: Vec<String> = batch.iter().map(|wanted| wanted.text.clone()).collect();
+        calls::embed(embedder, &texts, &self.call_size, Some(deadline)).await
     }
 
     /// Extends the leases before the work and while it lasts: a slow model may take longer than one lease.
@@ -182,6 +263,12 @@ impl Embedding {
             let (vectors, progress) = assemble(task, &document, embedded, dimensions, now);
             if progress == EmbeddingProgress::Complete {
                 round.embedded.push(task.doc_id);
+            }
+            let goes_on = matches!(progress, EmbeddingProgress::Partial { attempts, .. } if attempts == task.attempts);
+            if !goes_on {
+                round.ended += 1;
+                // The next attempt calls the model for them again.
+                document.texts.iter().for_each(|text| self.rejected.remove(&(document.owner, text.digest)));
             }
             let ToEmbed { doc_id, title, capture_id, content_digest, .. } = document;
             new.push(NewVectors { doc_id, title, capture_id, content_digest, passages: vectors, progress });

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docstore::{ModelCalibration, NewDocument};
 use engine::{Filters, SearchEngine, SemanticRequest};
 use ingest::EmbeddingWorker;
-use ingest::embed::{self, EmbedError, Filler, MAX_PASSAGES};
+use ingest::embed::{EmbedError, Filler, MAX_PASSAGES};
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{Clock, Collection, DocId, IndexName};
 use models::ModelError;
@@ -24,12 +24,12 @@ use crate::world::World;
 /// Limit of waits that end early.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn worker(world: &World, model: &Arc<TestEmbedder>) -> Arc<EmbeddingWorker> {
+fn worker<E: Embedder + 'static>(world: &World, model: &Arc<E>) -> Arc<EmbeddingWorker> {
     let embedder = Arc::clone(model) as Arc<dyn Embedder>;
     Arc::new(EmbeddingWorker::new(world.store.clone(), embedder, Arc::clone(&world.clock) as Arc<dyn Clock>))
 }
 
-fn filler(world: &World, model: &Arc<TestEmbedder>) -> Filler {
+fn filler<E: Embedder + 'static>(world: &World, model: &Arc<E>) -> Filler {
     let embedder = Arc::clone(model) as Arc<dyn Embedder>;
     Filler::new(world.store.clone(), embedder, Arc::clone(&world.clock) as Arc<dyn Clock>)
 }
@@ -484,7 +484,7 @@ async fn first_model_embeds_what_was_indexed_before() {
     settle(&world, &first).await;
     assert_eq!(near(&world, &model, "walrus").await.len(), 5);
     // Without a model for a while.
-    embed::use_model(&world.store, None).await.unwrap();
+    world.store.use_model(None).await.unwrap();
     save(&world, "meanwhile.md", "A walrus").await;
     world.feeder.drain_all().await.unwrap();
     assert_eq!(world.store.count_embedding_jobs().await.unwrap(), 0);
@@ -503,19 +503,26 @@ async fn filling_in_the_model_in_use_feeds_the_index() {
     assert_eq!((near(&world, &model, "walrus").await, embedded(&model)), (vec![doc_id], 1));
 }
 
-/// Model whose calls with a walrus fail in turn, and others do not.
-struct Flaky {
+/// Model some of whose calls fail after a time, as the function says.
+struct Faulty<F> {
     model: Arc<TestEmbedder>,
-    failures: Mutex<VecDeque<ModelError>>,
+    fault: F,
+}
+
+impl<F: Fn(&[String]) -> Option<(Duration, ModelError)>> Faulty<F> {
+    fn new(model: &Arc<TestEmbedder>, fault: F) -> Arc<Self> {
+        Arc::new(Self { model: Arc::clone(model), fault })
+    }
 }
 
 #[async_trait]
-impl Embedder for Flaky {
+impl<F: Fn(&[String]) -> Option<(Duration, ModelError)> + Send + Sync> Embedder for Faulty<F> {
     async fn embed(&self, kind: TextKind, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
-        let is_unlucky = texts.iter().any(|text| text.contains("walrus"));
-        let failure = self.failures.lock().unwrap().pop_front_if(|_| is_unlucky);
-        match failure {
-            Some(error) => Err(error),
+        match (self.fault)(texts) {
+            Some((time, error)) => {
+                tokio::time::sleep(time).await;
+                Err(error)
+            }
             None => self.model.embed(kind, texts).await,
         }
     }
@@ -533,18 +540,131 @@ impl Embedder for Flaky {
     }
 }
 
+fn contain(texts: &[String], word: &str) -> bool {
+    texts.iter().any(|text| text.contains(word))
+}
+
+/// Returns a model that each text with "poison" ends. It is back after three further calls.
+fn ended_by_poison(model: &Arc<TestEmbedder>) -> Arc<impl Embedder + use<>> {
+    let away = Mutex::new(0);
+    Faulty::new(model, move |texts| {
+        let mut away = away.lock().unwrap();
+        if *away > 0 {
+            *away -= 1;
+        } else if contain(texts, "poison") {
+            *away = 3;
+        } else {
+            return None;
+        }
+        Some((Duration::ZERO, ModelError::Unreachable("the model is away".into())))
+    })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn filling_in_gives_up_no_passage_for_an_outage() {
     let (world, model, worker) = world_with_model().await;
     let doc_id = save(&world, "a.md", "A walrus").await;
     world.feeder.drain_all().await.unwrap();
     let failures = Mutex::new(VecDeque::from([ModelError::Status(503), ModelError::Status(429)]));
-    let flaky = Arc::new(Flaky { model: Arc::clone(&model), failures });
-    let filler = Filler::new(world.store.clone(), flaky, Arc::clone(&world.clock) as Arc<dyn Clock>);
-    let filled = filler.fill(|_| {}).await.unwrap();
+    let flaky = Faulty::new(&model, move |texts| {
+        let failure = failures.lock().unwrap().pop_front_if(|_| contain(texts, "walrus"));
+        failure.map(|error| (Duration::ZERO, error))
+    });
+    let filled = filler(&world, &flaky).fill(|_| {}).await.unwrap();
     assert_eq!((filled.documents, filled.passages), (1, 1));
     settle(&world, &worker).await;
     assert_eq!(near(&world, &model, "walrus").await, [doc_id]);
+}
+
+/// The command waits between its attempts.
+#[tokio::test(start_paused = true)]
+async fn filling_in_gets_beyond_a_text_that_ends_the_model() {
+    let (world, model, _) = world_with_model().await;
+    save(&world, "poisoned.md", "Poison, called poison").await;
+    save(&world, "other.md", "A walrus").await;
+    let filled = filler(&world, &ended_by_poison(&model)).fill(|_| {}).await.unwrap();
+    assert_eq!((filled.documents, filled.passages), (2, 1));
+    assert!(model.embedded(TextKind::Document).contains(&"A walrus".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn text_that_ends_the_model_is_isolated_and_given_up() {
+    for passages in [1, 100] {
+        let (world, model, _) = world_with_model().await;
+        let words: Vec<String> = (0..passages).map(|n| format!("word{n}")).collect();
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        words[passages / 2] = "poison";
+        save(&world, "poisoned.md", &sections(&words)).await;
+        let neighbour = world.neighbour().await;
+        let other = save(&neighbour, "other.md", "A walrus").await;
+        world.feeder.drain_all().await.unwrap();
+        let worker = worker(&world, &ended_by_poison(&model));
+        let mut rounds = 0;
+        while world.store.count_embedding_jobs().await.unwrap() > 0 {
+            // A failure of the model ends it.
+            let _ = worker.drain().await;
+            world.clock.set(world.clock.now() + Duration::from_mins(1));
+            rounds += 1;
+            if rounds == 8 {
+                world.feeder.drain_all().await.unwrap();
+                assert_eq!(near(&neighbour, &model, "walrus").await, [other], "{passages} passages");
+            }
+            assert!(rounds < 30, "{passages} passages");
+        }
+        let texts = model.embedded(TextKind::Document);
+        let sections = texts.iter().filter(|text| text.starts_with("About")).count();
+        assert_eq!((sections, contain(&texts, "poison")), (passages - 1, false), "each once, and it is given up");
+    }
+}
+
+/// Returns a world with documents of two organizations. The first one to have its turn has as many passages, each of which the model
+/// takes ten seconds to reject. Embeds for five minutes, after which the other document must be embedded.
+async fn world_with_slow_rejections(passages: usize) -> (World, Arc<EmbeddingWorker>) {
+    let (world, model, _) = world_with_model().await;
+    let mut both = [world.neighbour().await, world.neighbour().await];
+    both.sort_unstable_by_key(|world| world.organization_id);
+    let [heavy, light] = &both;
+    let words: Vec<String> = (0..passages).map(|n| format!("poison{n}")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    save(heavy, "poisoned.md", &sections(&words)).await;
+    save(light, "other.md", "A walrus").await;
+    world.feeder.drain_all().await.unwrap();
+    let slow = Faulty::new(&model, |texts| {
+        contain(texts, "poison").then_some((Duration::from_secs(10), ModelError::Status(500)))
+    });
+    let worker = worker(&world, &slow);
+    let embedding = tokio::time::timeout(Duration::from_mins(5), worker.drain()).await;
+    assert!(embedding.is_err(), "the model still rejects");
+    assert!(model.embedded(TextKind::Document).contains(&"A walrus".to_owned()));
+    (world, worker)
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_rejections_leave_turns_to_others() {
+    world_with_slow_rejections(300).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_rejections_of_many_rounds_end() {
+    // Fewer than a round embeds: the other document is in the same round.
+    let (world, worker) = world_with_slow_rejections(20).await;
+    for _ in 0..3 {
+        // Leases have expired, and pauses after rejections.
+        world.clock.set(world.clock.now() + Duration::from_mins(10));
+        worker.drain().await.unwrap();
+    }
+    assert_eq!(world.store.count_embedding_jobs().await.unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn job_of_a_document_without_its_capture_ends() {
+    let (world, _, _) = world_with_model().await;
+    save(&world, "a.md", "A walrus").await;
+    world.execute("DELETE FROM captures");
+    let worker = worker(&world, &Arc::new(TestEmbedder::new("new")));
+    worker.adopt().await.unwrap();
+    tokio::time::timeout(PATIENCE, worker.drain()).await.unwrap().unwrap();
+    assert_eq!(world.store.count_embedding_jobs().await.unwrap(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

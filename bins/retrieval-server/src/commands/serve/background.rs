@@ -71,7 +71,7 @@ impl Background<'_> {
     ///
     /// Servers that run with another model stop embedding.
     pub async fn embed(&mut self, store: &Docstore, embedder: Option<&Arc<dyn Embedder>>) -> anyhow::Result<()> {
-        let Some(embedder) = embedder else { return Ok(ingest::embed::use_model(store, None).await?) };
+        let Some(embedder) = embedder else { return Ok(store.use_model(None).await?) };
         let worker = EmbeddingWorker::new(store.clone(), Arc::clone(embedder), store.clock());
         worker.adopt().await?;
         let worker = Arc::new(worker);

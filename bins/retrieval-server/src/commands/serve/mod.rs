@@ -153,12 +153,12 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
         tasks.push(supervisor.spawn("readiness", move || Arc::clone(&readiness).watch(stop.clone())));
     }
     let http_options = http_options(&settings, &plan, metrics, tls);
-    // After the settings are checked and the addresses are bound: a server that cannot start must not switch the model of running ones.
+    let mut servers = http_actix::serve(Arc::clone(&app), research, limiter, &http_options, listeners)?;
+    // Once the server listens: one that cannot start must not switch the model of running ones.
     if role.works() && index.is_some() {
         let mut background = Background { supervisor: &supervisor, stop: &stop, tasks: &mut tasks };
         background.embed(&store, embedder.as_ref()).await?;
     }
-    let mut servers = http_actix::serve(Arc::clone(&app), research, limiter, &http_options, listeners)?;
     let address = role.serves_requests().then(|| tracing::field::display(settings.server.bind));
     tracing::info!(role = role.as_str(), address, operations = %settings.operations.bind, "listening");
     if role.serves_requests() {
