@@ -22,6 +22,7 @@ mod read;
 mod rtf;
 mod table;
 mod tidy;
+mod xml;
 
 pub use error::{ExtractError, ExtractErrorKind};
 pub use extracted::{DateSource, ExtractRequest, Extracted};

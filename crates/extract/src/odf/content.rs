@@ -3,13 +3,13 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::hidden;
 use super::lists::{Label, Lists};
 use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
-use super::{hidden, xml};
 use crate::blocks::Block;
-use crate::{ExtractError, literal};
+use crate::{ExtractError, literal, xml};
 
 /// Maximum nesting of elements; office programs stay below a hundred.
 const MAX_DEPTH: usize = 2_000;

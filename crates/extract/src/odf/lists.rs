@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use quick_xml::events::BytesStart;
 
+use super::numbering;
 use super::styles::{Level, Styles};
-use super::{numbering, xml};
+use crate::xml;
 
 /// Largest number of an item in markdown (CommonMark 0.31, 5.2).
 const MAX_NUMBER: u32 = 999_999_999;

@@ -10,7 +10,6 @@ mod package;
 mod paragraph;
 mod styles;
 mod tables;
-mod xml;
 
 use self::content::Content;
 use self::package::Package;

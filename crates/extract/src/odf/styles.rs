@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::xml;
 use crate::literal::Shift;
+use crate::xml;
 
 /// Maximum number of parent styles followed.
 const MAX_PARENTS: usize = 8;
