@@ -10,6 +10,7 @@ mod family;
 mod front_matter;
 mod html;
 mod language;
+mod level_counts;
 mod literal;
 mod magic;
 mod names;

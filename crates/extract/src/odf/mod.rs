@@ -6,6 +6,7 @@ mod hidden;
 mod lists;
 mod meta;
 mod numbering;
+mod outline;
 mod package;
 mod paragraph;
 mod styles;
