@@ -92,7 +92,8 @@ fn headings_are_counted_with_other_paragraphs() {
     let clause = numbered("Text", 1, 1, "<w:t>clause</w:t>");
     let hidden = numbered("Heading2", 1, 1, "<w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t>")
         .replace("</w:pPr>", "<w:rPr><w:vanish/></w:rPr></w:pPr>");
-    let section = r#"<w:p><w:pPr><w:pStyle w:val="Heading1"/><w:sectPr><w:type w:val="continuous"/></w:sectPr></w:pPr></w:p>"#;
+    let section =
+        r#"<w:p><w:pPr><w:pStyle w:val="Heading1"/><w:sectPr><w:type w:val="continuous"/></w:sectPr></w:pPr></w:p>"#;
     let body = [
         heading(1, "Scope"),
         hidden,

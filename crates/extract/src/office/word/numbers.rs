@@ -61,10 +61,11 @@ impl<'d> Numbers<'d> {
         }
         let counts = self.counts.get(&place.instance.abstract_num_id)?;
         let is_legal = self.levels.is_legal(place.instance, place.level);
-        filled(pattern, |level| {
+        let marker = filled(pattern, |level| {
             let format = &self.definitions.resolve_level(place.instance.num_id, level)?.format;
             written(counts.get(level)?, format, is_legal)
-        })
+        });
+        marker.filter(|marker| !marker.trim().is_empty())
     }
 
     /// Returns the place that a paragraph or its style states.
