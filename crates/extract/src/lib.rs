@@ -10,6 +10,7 @@ mod family;
 mod front_matter;
 mod html;
 mod language;
+mod level_counts;
 mod literal;
 mod magic;
 mod names;
@@ -23,6 +24,7 @@ mod rtf;
 mod table;
 mod terminal;
 mod tidy;
+mod xml;
 
 pub use error::{ExtractError, ExtractErrorKind};
 pub use extracted::{DateSource, ExtractRequest, Extracted};

@@ -3,13 +3,14 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::hidden;
 use super::lists::{Label, Lists};
+use super::outline::{Outline, Place};
 use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
-use super::{hidden, xml};
 use crate::blocks::Block;
-use crate::{ExtractError, literal};
+use crate::{ExtractError, literal, xml};
 
 /// Maximum nesting of elements; office programs stay below a hundred.
 const MAX_DEPTH: usize = 2_000;
@@ -43,6 +44,7 @@ pub(super) struct Content<'a> {
     blocks: Vec<Block>,
     paragraphs: Vec<Paragraph>,
     lists: Lists,
+    outline: Outline,
     tables: Tables,
     notes: Vec<String>,
     /// Paragraphs of the open note.
@@ -68,6 +70,7 @@ impl<'a> Content<'a> {
             blocks: Vec::new(),
             paragraphs: Vec::new(),
             lists: Lists::default(),
+            outline: Outline::default(),
             tables: if spreadsheet { Tables::of_spreadsheet() } else { Tables::default() },
             notes: Vec::new(),
             note: Vec::new(),
@@ -174,6 +177,11 @@ impl<'a> Content<'a> {
                     paragraph.is_hidden = true;
                 }
             }
+            "text:number" => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.is_numbered = true;
+                }
+            }
             "text:note-body" => self.in_note += 1,
             "text:list" => self.lists.start(element, self.styles, self.tables.depth()),
             "text:list-item" => self.lists.start_item(element),
@@ -260,11 +268,13 @@ impl<'a> Content<'a> {
         let style = xml::attribute(element, "text:style-name").unwrap_or_default();
         let level = if heading {
             let level = xml::attribute(element, "text:outline-level").and_then(|level| level.parse().ok());
-            Some(level.unwrap_or(1u8).clamp(1, 6))
+            Some(level.unwrap_or(1u8))
         } else {
-            self.styles.heading_level(&style).map(|level| level.clamp(1, 6))
+            self.styles.heading_level(&style)
         };
-        self.paragraphs.push(Paragraph::new(level));
+        let mut paragraph = Paragraph::new(level.map(|level| level.clamp(1, 6)));
+        paragraph.outline = level.filter(|_| heading).and_then(|level| Place::of(element, level, &style, self.styles));
+        self.paragraphs.push(paragraph);
     }
 
     fn text(&mut self, text: &str) {
@@ -281,32 +291,31 @@ impl<'a> Content<'a> {
 
     /// Adds a finished paragraph to its note, cell, list item or slide, or to the blocks.
     fn place(&mut self, mut paragraph: Paragraph) {
-        let (level, is_hidden) = (paragraph.level, paragraph.is_hidden);
-        let plain = std::mem::take(&mut paragraph.plain);
-        // Paragraphs of a cell or an item become lines of one block.
-        let is_block = self.tables.is_outside() && self.lists.is_empty();
-        let text = paragraph.finish(is_block);
-        if is_hidden {
+        if paragraph.is_hidden {
             return;
         }
+        let (level, is_numbered) = (paragraph.level, paragraph.is_numbered);
+        let plain = std::mem::take(&mut paragraph.plain);
+        // Paragraphs of a cell or an item become lines of one block.
+        let is_alone = self.tables.is_outside() && self.lists.is_empty();
         if self.in_note > 0 {
-            self.note.push(text);
+            self.note.push(paragraph.finish(is_alone));
             return;
         }
         // An empty item is counted, too.
-        let label = self.lists.label(self.styles, self.tables.depth());
+        let label = self.label(paragraph.outline);
+        let number = match &label {
+            _ if is_numbered => String::new(),
+            Label::Number(number) => format!("{number}. "),
+            Label::Text(number) => format!("{} ", literal::block(number.trim())),
+            Label::None | Label::Continued | Label::Header | Label::Bullet => String::new(),
+        };
+        let text = paragraph.finish(is_alone && number.is_empty());
         if text.is_empty() {
             return;
         }
-        if !self.tables.is_outside() {
-            let number = match &label {
-                Label::Number(number) => format!("{number}. "),
-                Label::Text(number) => format!("{} ", literal::block(number.trim())),
-                _ => String::new(),
-            };
-            if self.tables.paragraph(&format!("{number}{text}")) {
-                return;
-            }
+        if !self.tables.is_outside() && self.tables.paragraph(&format!("{number}{text}")) {
+            return;
         }
         if self.in_title && self.slide_heading.is_some() {
             self.title.push(' ');
@@ -315,14 +324,11 @@ impl<'a> Content<'a> {
         }
         let depth = self.lists.level();
         let block = match (level, label) {
-            (Some(level), _) => Block::Heading { level, text },
+            (Some(level), _) => Block::Heading { level, text: number + &text },
             (None, Label::None | Label::Header) => Block::Paragraph(text),
             (None, Label::Bullet) => Block::Item { level: depth, number: None, text },
             (None, Label::Number(number)) => Block::Item { level: depth, number: Some(number), text },
-            (None, Label::Text(number)) => {
-                let text = format!("{} {text}", literal::block(number.trim()));
-                Block::Item { level: depth, number: None, text }
-            }
+            (None, Label::Text(_)) => Block::Item { level: depth, number: None, text: number + &text },
             (None, Label::Continued) => {
                 // Another paragraph of the same item.
                 if let Some(Block::Item { text: item, .. }) = self.blocks.last_mut() {
@@ -334,6 +340,14 @@ impl<'a> Content<'a> {
             }
         };
         self.blocks.push(block);
+    }
+
+    /// Counts a paragraph, and returns its place in a list. Headings outside of lists have the numbers of the outline.
+    fn label(&mut self, outline: Option<Place>) -> Label {
+        match (self.lists.label(self.styles, self.tables.depth()), outline) {
+            (Label::None, Some(place)) => self.outline.count(place, self.styles).map_or(Label::None, Label::Text),
+            (label, _) => label,
+        }
     }
 
     /// Numbers the note that was read, and refers to it in the paragraph around it.

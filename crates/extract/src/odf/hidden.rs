@@ -3,7 +3,7 @@
 use quick_xml::events::BytesStart;
 
 use super::styles::Styles;
-use super::xml;
+use crate::xml;
 
 /// Returns true for a hidden section, and for a paragraph or span with hidden text.
 pub(super) fn is_hidden(element: &BytesStart, styles: &Styles) -> bool {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use quick_xml::events::BytesStart;
 
+use super::numbering;
 use super::styles::{Level, Styles};
-use super::{numbering, xml};
+use crate::xml;
 
 /// Largest number of an item in markdown (CommonMark 0.31, 5.2).
 const MAX_NUMBER: u32 = 999_999_999;
@@ -49,13 +50,20 @@ struct List {
     tables: usize,
 }
 
+/// List whose numbers another one can continue.
+struct Last {
+    counter: usize,
+    /// Next number of the list around it.
+    outer: Option<u32>,
+}
+
 #[derive(Default)]
 pub(super) struct Lists {
     open: Vec<List>,
     /// Next numbers. A list shares the counter of the one that it continues.
     counters: Vec<u32>,
-    /// Counter of the last list by style and level.
-    by_style: HashMap<(String, u8), usize>,
+    /// Last list by style and level.
+    by_style: HashMap<(String, u8), Last>,
     /// Counters of the lists with an identifier.
     by_id: HashMap<String, usize>,
 }
@@ -76,7 +84,10 @@ impl Lists {
         let level = parent.map_or(0, |list| list.level.saturating_add(1));
         let mut known = xml::attribute(element, "text:continue-list").and_then(|id| self.by_id.get(&id).copied());
         if known.is_none() && continues {
-            known = self.by_style.get(&(style.clone(), level)).copied();
+            // A new item of the list around it has ended the one that was interrupted.
+            let outer = parent.and_then(|list| self.counters.get(list.counter).copied());
+            let last = self.by_style.get(&(style.clone(), level)).filter(|last| !within || last.outer == outer);
+            known = last.map(|last| last.counter);
         }
         let counter = known.unwrap_or(self.counters.len());
         if known.is_none() {
@@ -115,6 +126,8 @@ impl Lists {
     /// Returns the label of a paragraph inside of `tables` open tables, and counts it.
     pub(super) fn label(&mut self, styles: &Styles, tables: usize) -> Label {
         let level = self.level();
+        let outer = self.open.iter().rev().nth(1).filter(|list| list.tables == tables);
+        let outer = outer.and_then(|list| self.counters.get(list.counter).copied());
         let Some(list) = self.open.last_mut().filter(|list| list.tables == tables) else { return Label::None };
         match list.fresh.take() {
             None => return Label::Continued,
@@ -126,7 +139,7 @@ impl Lists {
         let number = *next;
         *next = number.saturating_add(1);
         list.last = Some(number);
-        self.by_style.insert((list.style.clone(), level), list.counter);
+        self.by_style.insert((list.style.clone(), level), Last { counter: list.counter, outer });
         if form.is_plain() && number <= MAX_NUMBER {
             return Label::Number(number);
         }
@@ -147,6 +160,6 @@ impl Lists {
         });
         let mut written: Vec<String> = written.collect();
         written.reverse();
-        format!("{}{}{}", form.prefix, written.join("."), form.suffix)
+        form.label(&written)
     }
 }

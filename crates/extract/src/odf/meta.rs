@@ -3,8 +3,7 @@
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::xml;
-use crate::{dates, language, names};
+use crate::{dates, language, names, xml};
 
 #[derive(Debug, Default)]
 pub(super) struct Meta {

@@ -6,11 +6,11 @@ mod hidden;
 mod lists;
 mod meta;
 mod numbering;
+mod outline;
 mod package;
 mod paragraph;
 mod styles;
 mod tables;
-mod xml;
 
 use self::content::Content;
 use self::package::Package;

@@ -1,11 +1,16 @@
 //! Text of an open paragraph or heading.
 
+use super::outline::Place;
 use crate::literal::{self, Shift};
 
 #[derive(Default)]
 pub(super) struct Paragraph {
     /// Heading level; `None` for a paragraph.
     pub level: Option<u8>,
+    /// Place in the outline; `None` for a paragraph and for a heading that is not counted.
+    pub outline: Option<Place>,
+    /// True if the text begins with the number of the paragraph.
+    pub is_numbered: bool,
     /// True if a field hides the paragraph.
     pub is_hidden: bool,
     /// Text without marks and with its own white space.

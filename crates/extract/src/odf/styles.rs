@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::xml;
 use crate::literal::Shift;
+use crate::xml;
 
 /// Maximum number of parent styles followed.
 const MAX_PARENTS: usize = 8;
 /// Maximum length of the text before or behind the number of a list item.
 const MAX_AFFIX: usize = 20;
+/// Name of an outline style that states none.
+const OUTLINE: &str = "Outline";
 
 #[derive(Debug, Default, Clone)]
 struct Style {
@@ -23,9 +25,11 @@ struct Style {
     position: Option<String>,
     /// ODF 1.3 part 3, 19.470: outline level of paragraphs with this style that are not headings.
     outline: Option<u8>,
+    /// List style of headings; empty for headings without a number.
+    list: Option<String>,
 }
 
-/// Numbers of a level of a list.
+/// Numbers of a level of a list or of the outline.
 #[derive(Debug, Default)]
 pub(super) struct Level {
     /// `1`, `a`, `A`, `i`, `I`, or a format of another language.
@@ -61,14 +65,24 @@ impl Level {
             && self.prefix.trim().is_empty()
             && ["", ".", ")"].contains(&self.suffix.trim())
     }
+
+    /// Returns the label of an item from the numbers of the levels that it shows, outermost first.
+    pub(super) fn label(&self, numbers: &[String]) -> String {
+        format!("{}{}{}", self.prefix, numbers.join("."), self.suffix)
+    }
 }
+
+/// Levels with numbers; 0 is the outermost.
+pub(super) type Levels = HashMap<u8, Level>;
 
 /// Styles by name, from `styles.xml` and the automatic styles of `content.xml`.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// Levels with numbers by list style and level; 0 is the outermost.
-    levels: HashMap<(String, u8), Level>,
+    /// Levels by list style.
+    lists: HashMap<String, Levels>,
+    /// List style of the outline, which headings outside of lists have.
+    outline: Option<String>,
 }
 
 /// Open elements of a part.
@@ -125,6 +139,7 @@ impl Styles {
                     let outline = xml::attribute(element, "style:default-outline-level");
                     let read = Style {
                         parent: xml::attribute(element, "style:parent-style-name"),
+                        list: xml::attribute(element, "style:list-style-name"),
                         outline: outline.and_then(|level| level.parse().ok()).filter(|level| (1..=10).contains(level)),
                         ..Style::default()
                     };
@@ -145,18 +160,24 @@ impl Styles {
                 }
             }
             "text:list-style" => open.list = xml::attribute(element, "style:name"),
-            "text:list-level-style-number" | "text:list-level-style-bullet" => {
+            "text:outline-style" => {
+                let name = xml::attribute(element, "style:name").unwrap_or_else(|| OUTLINE.to_owned());
+                self.outline = Some(name.clone());
+                open.list = Some(name);
+            }
+            "text:list-level-style-number" | "text:list-level-style-bullet" | "text:outline-level-style" => {
                 let level = xml::attribute(element, "text:level").and_then(|level| level.parse::<u8>().ok());
                 if let (Some(list), Some(level)) = (&open.list, level) {
-                    let key = (list.clone(), level.saturating_sub(1));
-                    let is_number = element.name().as_ref() == "text:list-level-style-number";
+                    let levels = self.lists.entry(list.clone()).or_default();
+                    let level = level.saturating_sub(1);
+                    let is_number = element.name().as_ref() != "text:list-level-style-bullet";
                     // A number without a format is an unlabelled level.
                     match xml::attribute(element, "style:num-format") {
                         Some(format) if is_number && !format.is_empty() => {
-                            self.levels.insert(key, Level::of(element, format));
+                            levels.insert(level, Level::of(element, format));
                         }
                         _ => {
-                            self.levels.remove(&key);
+                            levels.remove(&level);
                         }
                     }
                 }
@@ -167,7 +188,18 @@ impl Styles {
 
     /// Returns the numbers of a level of a list style; `None` for bullets.
     pub(super) fn level(&self, list: &str, level: u8) -> Option<&Level> {
-        self.levels.get(&(list.to_owned(), level))
+        self.lists.get(list)?.get(&level)
+    }
+
+    /// Returns the levels of headings outside of lists; `None` if the document has no outline.
+    pub(super) fn outline(&self) -> Option<&Levels> {
+        self.lists.get(self.outline.as_deref()?)
+    }
+
+    /// Returns true if headings with the style have the numbers of the outline.
+    pub(super) fn is_in_outline(&self, name: &str) -> bool {
+        let list = self.chain(name).find_map(|style| style.list.as_deref());
+        list.is_none() || list == self.outline.as_deref()
     }
 
     /// Returns the place of the style's text above or below the line.

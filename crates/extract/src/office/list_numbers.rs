@@ -5,7 +5,7 @@ use office_oxide::ir::{Element, InlineContent, List, ListItem, ListStyle, Paragr
 /// Maximum number of levels (ECMA-376 part 1, 17.9.6).
 const MAX_LEVELS: usize = 9;
 /// Maximum length of a pattern in bytes; longer ones are replaced by plain numbers.
-const MAX_PATTERN: usize = 64;
+pub(super) const MAX_PATTERN: usize = 64;
 /// Largest number that is written in letters: `zzz`, as Word counts them.
 const MAX_LETTERS: u32 = 78;
 /// Largest number with a Roman form.
@@ -48,7 +48,8 @@ fn write_level(list: &mut List, level: usize, shown: &mut [String; MAX_LEVELS]) 
             *own = if list.ordered { numeral(number, list.style.as_ref()) } else { String::new() };
         }
         number = number.saturating_add(1);
-        if let Some(marker) = pattern.as_deref().and_then(|pattern| filled(pattern, shown)) {
+        let known = |level: u8| shown.get(usize::from(level)).filter(|number| !number.is_empty()).cloned();
+        if let Some(marker) = pattern.as_deref().and_then(|pattern| filled(pattern, known)) {
             push_front(item, format!("{marker} "));
             is_written = true;
         }
@@ -90,8 +91,9 @@ fn last_level(pattern: &str) -> Option<usize> {
     levels.filter(|level| *level > 0).filter_map(|level| usize::try_from(level).ok()).max()
 }
 
-/// Returns the pattern with the numbers of its levels. Returns `None` if one of them is unknown.
-fn filled(pattern: &str, shown: &[String; MAX_LEVELS]) -> Option<String> {
+/// Returns the pattern with the numbers of its levels. `number` returns that of a level; 0 is the outermost. Returns
+/// `None` if one of them is unknown.
+pub(super) fn filled(pattern: &str, number: impl Fn(u8) -> Option<String>) -> Option<String> {
     let mut out = String::new();
     let mut rest = pattern.chars().peekable();
     while let Some(c) = rest.next() {
@@ -101,16 +103,13 @@ fn filled(pattern: &str, shown: &[String; MAX_LEVELS]) -> Option<String> {
             continue;
         };
         rest.next();
-        let number = shown.get(usize::try_from(level - 1).ok()?)?;
-        if number.is_empty() {
-            return None;
-        }
-        out.push_str(number);
+        out.push_str(&number(u8::try_from(level - 1).ok()?)?);
     }
     Some(out)
 }
 
-fn numeral(number: u32, style: Option<&ListStyle>) -> String {
+/// Returns a number in letters or Roman digits; in Arabic digits if the style is another one.
+pub(super) fn numeral(number: u32, style: Option<&ListStyle>) -> String {
     let written = match style {
         Some(ListStyle::LowerAlpha) => letters(number),
         Some(ListStyle::UpperAlpha) => letters(number).map(|letters| letters.to_ascii_uppercase()),

@@ -8,6 +8,7 @@ mod list_numbers;
 mod marks;
 mod ranges;
 mod sheets;
+mod word;
 mod xls;
 mod xls_formats;
 mod xlsx;
@@ -37,7 +38,10 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         let found = format!("{:?}", document.format()).to_lowercase();
         return Err(ExtractError::wrong_type(format!("the content is not `{}` but `{found}`", request.kind.as_str())));
     }
-    let DocumentIR { mut metadata, sections } = document.to_ir();
+    let DocumentIR { mut metadata, mut sections } = document.to_ir();
+    if let Some(word) = document.as_docx() {
+        word::complete(word, bytes, &mut sections);
+    }
     // Without a title the library returns the first section's name, which is a sheet name in workbooks and not a
     // title.
     let sheets_named = matches!(request.kind, FileKind::Xlsx | FileKind::Xls);

@@ -13,4 +13,5 @@ mod pdf_fields;
 mod pdf_layout;
 mod pdf_pages;
 mod pdf_radicals;
+mod word_documents;
 mod workbooks;

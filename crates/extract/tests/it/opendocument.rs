@@ -37,6 +37,62 @@ fn items_have_the_numbers_of_the_document() {
 }
 
 #[test]
+fn headings_have_the_numbers_of_the_outline() {
+    let levels = r#"<style:style style:name="Plain" style:list-style-name=""/><text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2" style:num-suffix="."/><text:outline-level-style text:level="3" style:num-format=""/></text:outline-style>"#;
+    let heading = |level: u8, attributes: &str, text: &str| {
+        format!(r#"<text:h text:outline-level="{level}" {attributes}>{text}</text:h>"#)
+    };
+    let body = [
+        heading(1, "", "Scope"),
+        heading(2, "", "Pumps"),
+        heading(2, "", ""),
+        heading(2, "", "Valves"),
+        heading(3, "", "Details"),
+        heading(1, r#"text:style-name="Plain""#, "Preface"),
+        heading(1, r#"text:is-list-header="true""#, "Note"),
+        heading(1, r#"text:restart-numbering="true" text:start-value="7""#, "Liability"),
+        heading(2, "", "<text:number>7.1 </text:number>Limits"),
+        heading(11, "", "Deep"),
+        format!(
+            "<table:table><table:table-row><table:table-cell>{}</table:table-cell></table:table-row></table:table>",
+            heading(1, "", "Annex")
+        ),
+    ];
+    let written = |styles: &str, body: &str| {
+        let file = opendocument("text", styles, body);
+        read("a.odt", &file).expect("a document").markdown
+    };
+    assert_eq!(
+        written(levels, &body.concat()),
+        "# 1 Scope\n\n## 1.1. Pumps\n\n## 1.3. Valves\n\n### Details\n\n# Preface\n\n# Note\n\n# 7 Liability\n\n## 7.1 Limits\n\n###### Deep\n\n| 8 Annex |\n| --- |\n"
+    );
+    // A level that is left out is the first.
+    let body = [heading(2, "", "Preface"), heading(1, "", "Scope")].concat();
+    assert_eq!(written(levels, &body), "## 1.1. Preface\n\n# 2 Scope\n");
+    assert_eq!(written("", &body), "## Preface\n\n# Scope\n");
+}
+
+#[test]
+fn headings_in_lists_keep_their_numbers() {
+    let heading = |level: u8, text: &str| format!(r#"<text:h text:outline-level="{level}">{text}</text:h>"#);
+    let gap = "<text:p>gap</text:p>";
+    let continued = |item: &str| list(r#"text:continue-numbering="true" text:style-name="D""#, &[item]);
+    let body = [
+        list(r#"text:style-name="D""#, &[&(heading(1, "Scope") + &list("", &[&heading(2, "Pumps")]))]),
+        gap.to_owned(),
+        continued(&list("", &[&heading(2, "Valves")])),
+        gap.to_owned(),
+        continued(&heading(1, "Liability")),
+        gap.to_owned(),
+        continued(&list("", &[&heading(2, "Limits")])),
+    ];
+    assert_eq!(
+        markdown(&body.concat()),
+        "# 1. Scope\n\n## 1.1 Pumps\n\ngap\n\n## 1.2 Valves\n\ngap\n\n# 2. Liability\n\ngap\n\n## 2.1 Limits\n"
+    );
+}
+
+#[test]
 fn lists_in_cells_keep_their_numbers() {
     let cell = list(r#"text:style-name="N""#, &["<text:p>alpha</text:p>", "<text:p>beta</text:p>"]);
     let body = format!(
