@@ -103,6 +103,33 @@ async fn canonical_pages_that_lead_nowhere_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_listed_if_the_host_of_their_canonical_pages_is_gone() {
+    const PAGES: usize = 12;
+    let world = World::new().await;
+    let gone = CrawlSite::start("127.0.0.5", |_| Page::status(404));
+    gone.close();
+    let base = gone.base.clone();
+    let site = CrawlSite::start("127.0.0.2", move |path| match path.strip_prefix("/page/") {
+        Some(number) => {
+            let canonical = format!("<link rel=canonical href=\"{base}/page/{number}\">");
+            with_head(number.parse().unwrap(), &canonical, &[])
+        }
+        None if path == "/" => {
+            let links: Vec<String> = (0..PAGES).map(|number| format!("/page/{number}")).collect();
+            generated(100, &links)
+        }
+        None => Page::status(404),
+    });
+    let seeds = plan(&[site.url("/"), gone.url("/")]);
+    // The second round knows the canonical pages as failed: some were tried, others given up with the host.
+    for round in 1..=2 {
+        world.run("site", seeds.clone()).await;
+        assert_eq!(world.listed().await.len(), PAGES + 1, "round {round}: {:?}", world.outcomes("site").await);
+        world.clock.advance(std::time::Duration::from_secs(10));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_that_asks_not_to_be_indexed_leaves_the_index() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", |path| if path == "/" { generated(1, &[]) } else { Page::status(404) });

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
@@ -9,7 +7,8 @@ use super::captures::save_documents;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_urls::{add_urls, queue_again, wake_hosts};
+use super::crawl_targets::{CANONICAL, queue_duplicate};
+use super::crawl_urls::add_urls;
 use super::web_pages::remove_unless_crawled;
 use crate::crawls::{CrawlLimits, CrawlVisit, PageChange, Recorded};
 use crate::error::Result;
@@ -17,7 +16,6 @@ use crate::rows::{Crawl, CrawlHost, CrawlUrl};
 use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
 use crate::types::Bind;
 
-const CANONICAL: &str = "canonical";
 const REDIRECT_LOOP: &str = "redirect_loop";
 const SAME_CONTENT: &str = "same_content";
 const LIMIT: &str = "limit";
@@ -89,7 +87,7 @@ pub async fn record_crawl_visit(
     deltas.write(connection, crawl_id).await?;
     add_urls(connection, &mut crawl, links, limits, now).await?;
     if !url.queued && state != CrawlUrlState::Listed {
-        queue_duplicates(connection, &mut crawl, url.url_id).await?;
+        queue_duplicate(connection, &mut crawl, url.url_id).await?;
     }
     refresh_queue(connection, crawl_id, &url.host).await?;
     write_counters(connection, &crawl, now).await?;
@@ -206,25 +204,4 @@ async fn confirm(connection: &mut Conn, doc_id: DocId, now: Timestamp) -> Result
 fn count(crawl: &mut Crawl, before: &CrawlUrl, url: &CrawlUrl) {
     crawl.pages += i64::from(url.is_listed_page()) - i64::from(before.is_listed_page());
     crawl.queued += i64::from(url.queued) - i64::from(before.queued);
-}
-
-/// Queues pages that named this one as canonical, since it is not listed.
-async fn queue_duplicates(connection: &mut Conn, crawl: &mut Crawl, url_id: DocId) -> Result<()> {
-    let duplicates: Vec<CrawlUrl> = urls::table
-        .filter(urls::crawl_id.eq(Bind(crawl.crawl_id)))
-        .filter(urls::target_id.eq(Bind(Some(url_id))))
-        .filter(urls::state.eq(Bind(CrawlUrlState::Skipped)))
-        .filter(urls::reason.eq(CANONICAL))
-        .filter(urls::queued.eq(false))
-        .limit(1)
-        .select(CrawlUrl::as_select())
-        .load(connection)
-        .await?;
-    let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
-    for url in &duplicates {
-        queue_again(connection, crawl, url, &mut deltas).await?;
-        wanted.insert(url.host.clone());
-    }
-    deltas.write(connection, crawl.crawl_id).await?;
-    wake_hosts(connection, crawl.crawl_id, wanted).await
 }
