@@ -71,8 +71,8 @@ pub struct CrawlVisit {
     /// The row as it was read, with the new values.
     pub url: CrawlUrl,
     pub change: PageChange,
-    /// Page that this one names as canonical, among the links. It is listed instead, unless the frontier refuses it or it was
-    /// visited without success.
+    /// Page that this one names as canonical, among the links. It is listed instead, or what it redirects to or names itself,
+    /// unless the frontier refuses it, it was visited without success, or it leads back.
     pub canonical: Option<DocId>,
     pub links: Vec<NewCrawlUrl>,
     pub skipped: Vec<SkippedLinks>,

@@ -177,6 +177,62 @@ fn shop(path: &str) -> Page {
     }
 }
 
+/// The same list, whose pages name former URLs that redirect to them.
+fn moved_shop(path: &str) -> Page {
+    if let Some(id) = path.strip_prefix("/old?id=") {
+        return Page::redirect(&format!("/p?id={id}"));
+    }
+    let page = shop(path);
+    let body = String::from_utf8(page.body.clone()).unwrap();
+    Page { body: body.replace("canonical href=\"/p?", "canonical href=\"/old?").into_bytes(), ..page }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redirects_of_canonical_pages_are_followed() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", moved_shop);
+    let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    let round = async || {
+        world.run("shop", only_links.clone()).await;
+        world.clock.advance(std::time::Duration::from_secs(10));
+        (world.listed().await, world.outcomes("shop").await)
+    };
+    for _ in 0..2 {
+        let (listed, outcomes) = round().await;
+        assert_eq!(listed, ["/", "/p?id=0", "/p?id=1", "/p?id=2"], "{outcomes:?}");
+    }
+    // Then the end of the redirect is missing.
+    site.change(|path| if path == "/p?id=1" { Page::status(404) } else { moved_shop(path) });
+    round().await;
+    let (listed, outcomes) = round().await;
+    assert_eq!(listed, ["/", "/p?id=0", "/p?id=1&src=list", "/p?id=2"], "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn canonical_pages_that_lead_in_a_circle_list_one() {
+    let world = World::new().await;
+    let canonical =
+        |number: usize, target: &str| with_head(number, &format!("<link rel=canonical href={target}>"), &[]);
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/" => generated(1, &["/page", "/copy", "/one", "/two", "/three"].map(str::to_owned)),
+        "/page" | "/copy" => canonical(2, "/old"),
+        "/old" => Page::redirect("/older"),
+        "/older" => Page::redirect("/page"),
+        "/one" => canonical(3, "/two"),
+        "/two" => canonical(4, "/three"),
+        "/three" => canonical(5, "/one"),
+        _ => Page::status(404),
+    });
+    for _ in 0..2 {
+        world.run("site", plan(&[site.url("/")])).await;
+        let (listed, outcomes) = (world.listed().await, world.outcomes("site").await);
+        assert_eq!(listed.len(), 3, "{listed:?} {outcomes:?}");
+        assert!(["/", "/page"].iter().all(|path| listed.contains(&(*path).to_owned())), "{listed:?} {outcomes:?}");
+        assert!(!listed.contains(&"/copy".to_owned()), "{listed:?} {outcomes:?}");
+        world.clock.advance(std::time::Duration::from_secs(10));
+    }
+}
+
 /// Limits of the crawler, see its README.
 const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
 

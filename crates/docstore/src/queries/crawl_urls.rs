@@ -82,6 +82,16 @@ fn last_turn(url: &CrawlUrl) -> Option<Timestamp> {
     url.fetched_at.or(url.changed_at)
 }
 
+/// Loads the row of a URL.
+pub async fn find_url(connection: &mut Conn, crawl_id: CrawlId, url_id: DocId) -> Result<Option<CrawlUrl>> {
+    Ok(urls::table
+        .find((Bind(crawl_id), Bind(url_id)))
+        .select(CrawlUrl::as_select())
+        .first(connection)
+        .await
+        .optional()?)
+}
+
 /// Loads the rows of these URLs that the crawl knows.
 pub async fn known_urls(connection: &mut Conn, crawl_id: CrawlId, ids: Vec<DocId>) -> Result<Vec<CrawlUrl>> {
     let mut known = Vec::new();

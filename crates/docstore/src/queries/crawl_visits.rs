@@ -1,14 +1,14 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
+use model::{CaptureId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_targets::{CANONICAL, queue_duplicate};
-use super::crawl_urls::add_urls;
+use super::crawl_targets::{CANONICAL, Target, follow, queue_duplicate, queue_page};
+use super::crawl_urls::{add_urls, find_url};
 use super::web_pages::remove_unless_crawled;
 use crate::crawls::{CrawlLimits, CrawlVisit, PageChange, Recorded};
 use crate::error::Result;
@@ -19,9 +19,6 @@ use crate::types::Bind;
 const REDIRECT_LOOP: &str = "redirect_loop";
 const SAME_CONTENT: &str = "same_content";
 const LIMIT: &str = "limit";
-
-/// Redirects followed to find a loop: more than a crawl follows.
-const LONGEST_LOOP: usize = 12;
 
 pub async fn list_valid_digests(connection: &mut Conn, url_ids: Vec<DocId>) -> Result<Vec<(DocId, String)>> {
     Ok(documents::table
@@ -53,7 +50,7 @@ pub async fn record_crawl_visit(
     .first(connection)
     .await
     .optional()?;
-    let before = find(connection, crawl_id, url.url_id).await?;
+    let before = find_url(connection, crawl_id, url.url_id).await?;
     let (Some(held), Some(before)) = (held, before) else { return Ok(Recorded::Lost) };
     let is_running = crawl.status == CrawlStatus::Running;
     if before.next_fetch_at.is_none() {
@@ -63,18 +60,31 @@ pub async fn record_crawl_visit(
     // Added before anything is decided for it: a canonical page that the frontier refuses would never be listed.
     let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
     add_urls(connection, &mut crawl, named, limits, now).await?;
-    if matches!(change, PageChange::Save(_))
-        && let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, canonical, limits).await?
-    {
-        if reason == SAME_CONTENT {
-            links.clear();
+    if matches!(change, PageChange::Save(_)) {
+        let instead = match canonical {
+            Some(canonical) => follow(connection, &url, canonical).await?.page(),
+            None => None,
+        };
+        if let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, instead, limits).await? {
+            if reason == SAME_CONTENT {
+                links.clear();
+            }
+            url.target_id = instead;
+            (url.state, url.reason, change) = (CrawlUrlState::Skipped, Some(reason.to_owned()), PageChange::Remove);
+            (url.etag, url.last_modified, url.content_digest) = (None, None, None);
         }
-        url.target_id = canonical.filter(|_| reason == CANONICAL);
-        (url.state, url.reason, change) = (CrawlUrlState::Skipped, Some(reason.to_owned()), PageChange::Remove);
-        (url.etag, url.last_modified, url.content_digest) = (None, None, None);
     }
-    if url.state == CrawlUrlState::Redirected && is_loop(connection, &url).await? {
-        (url.state, url.reason, url.target_id) = (CrawlUrlState::Failed, Some(REDIRECT_LOOP.to_owned()), None);
+    if url.state == CrawlUrlState::Redirected
+        && let Some(target_id) = url.target_id
+        && let Target::Itself(duplicate) = follow(connection, &url, target_id).await?
+    {
+        match duplicate {
+            // It named this URL, or one before it, which was not known to lead back.
+            Some(page) => queue_page(connection, &mut crawl, &page).await?,
+            None => {
+                (url.state, url.reason, url.target_id) = (CrawlUrlState::Failed, Some(REDIRECT_LOOP.to_owned()), None);
+            }
+        }
     }
     write_page(connection, &before, &url, change, now).await?;
     count(&mut crawl, &before, &url);
@@ -86,7 +96,8 @@ pub async fn record_crawl_visit(
     diesel::update(urls::table.find((Bind(crawl_id), Bind(url.url_id)))).set(url.clone()).execute(connection).await?;
     deltas.write(connection, crawl_id).await?;
     add_urls(connection, &mut crawl, links, limits, now).await?;
-    if !url.queued && state != CrawlUrlState::Listed {
+    // One that names another page leads those on that named it.
+    if !url.queued && state != CrawlUrlState::Listed && url.reason.as_deref() != Some(CANONICAL) {
         queue_duplicate(connection, &mut crawl, url.url_id).await?;
     }
     refresh_queue(connection, crawl_id, &url.host).await?;
@@ -102,32 +113,17 @@ pub async fn record_crawl_visit(
     Ok(Recorded::Done { state, reason, is_running })
 }
 
-async fn find(connection: &mut Conn, crawl_id: CrawlId, url_id: DocId) -> Result<Option<CrawlUrl>> {
-    Ok(urls::table
-        .find((Bind(crawl_id), Bind(url_id)))
-        .select(CrawlUrl::as_select())
-        .first(connection)
-        .await
-        .optional()?)
-}
-
-/// Returns the reason that a page that was read is not listed.
+/// Returns the reason that a page that was read is not listed; `instead` is the one that it leads to.
 async fn reason_to_skip(
     connection: &mut Conn,
     crawl: &Crawl,
     before: &CrawlUrl,
     url: &CrawlUrl,
-    canonical: Option<DocId>,
+    instead: Option<DocId>,
     limits: CrawlLimits,
 ) -> Result<Option<&'static str>> {
-    if let Some(target) = canonical {
-        let target = find(connection, crawl.crawl_id, target).await?;
-        // The named page may lead back here, or nowhere, or have found no place in the frontier.
-        let is_lost = target
-            .is_none_or(|target| !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed));
-        if !is_lost {
-            return Ok(Some(CANONICAL));
-        }
+    if instead.is_some() {
+        return Ok(Some(CANONICAL));
     }
     if crawl.is_full() && before.state != CrawlUrlState::Listed {
         return Ok(Some(LIMIT));
@@ -144,20 +140,6 @@ async fn reason_to_skip(
         .get_result(connection)
         .await?;
     Ok((same >= limits.same_content).then_some(SAME_CONTENT))
-}
-
-/// Returns true if the redirects from a URL lead back to it.
-async fn is_loop(connection: &mut Conn, url: &CrawlUrl) -> Result<bool> {
-    let mut next = url.target_id;
-    for _ in 0..LONGEST_LOOP {
-        let Some(target) = next else { return Ok(false) };
-        if target == url.url_id {
-            return Ok(true);
-        }
-        let target = find(connection, url.crawl_id, target).await?;
-        next = target.filter(|target| target.state == CrawlUrlState::Redirected).and_then(|target| target.target_id);
-    }
-    Ok(false)
 }
 
 async fn write_page(
