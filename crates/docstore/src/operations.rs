@@ -255,7 +255,7 @@ operations! {
     write evidence::keep_as_evidence(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, until: Timestamp) -> ();
 
     /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
-    /// seeds. With other settings than before all pages are requested unconditionally.
+    /// seeds, from which links are counted. With other settings than before all pages are requested unconditionally.
     write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp, entry: Option<AuditEntry>) -> Crawl;
     /// Sets the status of the crawl of this name, and writes the audit entry if it had another one. `None` for an unknown crawl.
     write crawls::set_crawl_status(name: String, status: CrawlStatus, entry: Option<AuditEntry>) -> Option<Crawl>;

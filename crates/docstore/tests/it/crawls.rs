@@ -19,6 +19,7 @@ on_both_backends!(
     next_round_queues_every_url_once,
     unfinished_round_begins_again_with_other_settings_or_more_room,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
+    known_url_gets_the_place_of_a_seed,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
     crawl_that_is_removed_in_part_counts_what_is_left,
@@ -265,6 +266,26 @@ async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Data
     assert_eq!(counts().await, [(failed, unreachable, 2)]);
     assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
     assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 0);
+}
+
+async fn known_url_gets_the_place_of_a_seed(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    let far = NewCrawlUrl { depth: 3, priority: 13, chain: 2, ..link("https://a/2?n=1") };
+    let map = NewCrawlUrl { depth: 3, priority: 0, kind: CrawlUrlKind::Sitemap, ..link("https://a/map") };
+    db.add_crawl_urls(crawl.crawl_id, vec![far, map], Vec::new(), LIMITS, NOW).await.unwrap();
+    let seeds = [("https://a/1", 2), ("https://a/2?n=1", 0), ("https://a/map", 0)].map(|(url, depth)| {
+        let seed = link(url);
+        NewCrawlUrl { depth, priority: 10, path_key: None, is_seed: true, ..seed }
+    });
+    let started = db.start_crawl(new_crawl("one"), seeds.to_vec(), LIMITS, at(5), None).await.unwrap();
+    assert_eq!((started.urls, started.queued), (3, 3), "they wait for their visit already");
+    let place = async |url: &str| {
+        let row = due(&db, "a").await.into_iter().find(|row| row.url == url).unwrap();
+        (row.depth, row.priority, row.chain, row.path_key)
+    };
+    assert_eq!(place("https://a/1").await, (1, 11, 0, None), "is nearer");
+    assert_eq!(place("https://a/2?n=1").await, (0, 10, 0, None));
+    assert_eq!(place("https://a/map").await, (0, 0, 0, None), "sitemaps come first");
 }
 
 async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
