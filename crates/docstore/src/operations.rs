@@ -254,8 +254,8 @@ operations! {
     /// Keeps captures that the organization may read until this time at least, although others replace them. Skips unknown ones.
     write evidence::keep_as_evidence(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, until: Timestamp) -> ();
 
-    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
-    /// seeds, from which links are counted. With other settings than before all pages are requested unconditionally.
+    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended or it permits more than before.
+    /// Queues the seeds, from which links are counted. With other settings than before all pages are requested unconditionally.
     write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp, entry: Option<AuditEntry>) -> Crawl;
     /// Sets the status of the crawl of this name, and writes the audit entry if it had another one. `None` for an unknown crawl.
     write crawls::set_crawl_status(name: String, status: CrawlStatus, entry: Option<AuditEntry>) -> Option<Crawl>;
@@ -275,9 +275,9 @@ operations! {
     bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
-    /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages. New URLs get
-    /// this outcome; others keep theirs, and are visited again at `next_fetch_at`. A page that named one of the host's as canonical is
-    /// queued instead. Returns the number of those that ended.
+    /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages of a full crawl. New URLs
+    /// get this outcome; others keep theirs, and are visited again at `next_fetch_at`. A page that named one of the host's as canonical
+    /// is queued instead. Returns the number of those that ended.
     bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), next_fetch_at: Option<Timestamp>, limit: i64, now: Timestamp) -> usize;
     /// Lists crawls that have reached their limit of pages and still wait for visits.
     read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;

@@ -82,6 +82,10 @@ pub async fn settle_queued(
 ) -> Result<usize> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
     let is_of_host = host.is_some();
+    if !is_of_host && !crawl.is_full() {
+        // Its limit was raised, or a page removed, since it was listed as full.
+        return Ok(0);
+    }
     let mut waiting = urls::table
         .filter(urls::crawl_id.eq(Bind(crawl_id)))
         .filter(urls::queued)

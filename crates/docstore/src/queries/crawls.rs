@@ -37,8 +37,10 @@ pub async fn start_crawl(
             .execute(connection)
             .await?;
     }
-    // An unfinished round goes on, unless what it has visited has to be visited again.
-    if !is_new && (stored.queued == 0 || permits_more) {
+    // URLs that a full crawl has settled without a visit have their turn.
+    let lists_more = stored.is_full() && crawl.page_limit.is_none_or(|limit| limit > stored.pages);
+    // An unfinished round goes on, unless what it has visited or settled has to be visited again.
+    if !is_new && (stored.queued == 0 || permits_more || lists_more) {
         stored.started_at = now;
     }
     (stored.settings, stored.status) = (crawl.settings, CrawlStatus::Running);

@@ -18,6 +18,7 @@ on_both_backends!(
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
     unfinished_round_begins_again_with_other_settings_or_more_room,
+    unfinished_round_begins_again_if_more_pages_may_be_listed,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
     known_url_gets_the_place_of_a_seed,
     removed_page_comes_back_in_a_new_crawl_only,
@@ -241,6 +242,34 @@ async fn unfinished_round_begins_again_with_other_settings_or_more_room(db: Data
     assert!(is_unconditional().await);
 }
 
+async fn unfinished_round_begins_again_if_more_pages_may_be_listed(db: Database) {
+    let with_limit = async |page_limit: Option<i64>, seeds: &[&str], now: Timestamp| {
+        let seeds = seeds.iter().map(|url| NewCrawlUrl { is_seed: true, ..link(url) }).collect();
+        let crawl = Crawl { page_limit, ..new_crawl("one") };
+        db.start_crawl(crawl, seeds, LIMITS, now, None).await.unwrap()
+    };
+    let crawl = with_limit(Some(1), &["https://a/1", "https://a/2", "https://a/3"], NOW).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let change = PageChange::Save(Box::new(page(&url.url, "some text")));
+    record(&db, visit(&url, CrawlUrlState::Listed, change, &[]), "a").await;
+    assert_eq!(db.refresh_crawled_page(url.url_id, NOW).await.unwrap(), 1);
+    let settle = async |now: Timestamp| {
+        let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
+        db.settle_queued(crawl.crawl_id, None, outcome, None, 10, now).await.unwrap()
+    };
+    let requeue = async |now: Timestamp| db.requeue_crawl(crawl.crawl_id, 10, now).await.unwrap();
+    assert_eq!(settle(NOW).await, 2);
+    for page_limit in [Some(0), Some(1)] {
+        assert_eq!(with_limit(page_limit, &[], at(40)).await.started_at, NOW, "it goes on");
+        assert_eq!(requeue(at(40)).await, 0);
+    }
+    assert_eq!(with_limit(Some(3), &[], at(50)).await.started_at, at(50));
+    assert_eq!(requeue(at(50)).await, 2);
+    assert_eq!(settle(at(51)).await, 0, "it is not full any more");
+    assert_eq!(with_limit(None, &[], at(60)).await.started_at, at(50), "it was not full");
+}
+
 async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Database) {
     let crawl = start(&db, "one", &["https://a/1", "https://a/2"]).await;
     let settle = async |now: Timestamp| {
@@ -352,6 +381,9 @@ async fn parameters_and_frontier_are_limited(db: Database) {
     let of = |reason: &str| counts.iter().find(|count| count.reason == reason).map(|count| count.count);
     assert_eq!((of("too_many_parameters"), of("frontier_full")), (Some(4), Some(1_003)));
     let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), None, 600, NOW).await.unwrap(), 0, "no limit");
+    let full = Crawl { page_limit: Some(0), ..new_crawl("one") };
+    db.start_crawl(full, Vec::new(), LIMITS, NOW, None).await.unwrap();
     assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), None, 600, NOW).await.unwrap(), 600);
     assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, None, 600, NOW).await.unwrap(), 400);
     assert!(claim(&db, "a", NOW).await.is_none());
