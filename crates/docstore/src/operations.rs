@@ -266,7 +266,7 @@ operations! {
     read crawl_counts::list_crawl_counts(crawl_id: CrawlId) -> Vec<CrawlCount>;
     read crawls::frontier_totals() -> FrontierTotals;
     /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
-    /// has none, with the audit entry. Returns true if the crawl is gone.
+    /// has none, with the audit entry. Returns true if the crawl is gone. One that is started again before that visits all anew.
     bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp, entry: Option<AuditEntry>) -> bool;
     /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
     /// crawl is gone.

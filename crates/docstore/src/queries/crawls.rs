@@ -138,7 +138,8 @@ pub async fn delete_crawl(
     )
     .execute(connection)
     .await?;
-    // The crawl may be started again before it is gone, and goes on with what is left.
+    // The crawl may be started again before it is gone. It has more room then, so that it finds again what was removed.
+    diesel::update(crawls::table.find(Bind(crawl_id))).set(crawls::url_limit.eq(0)).execute(connection).await?;
     let mut deltas = Deltas::default();
     for url in &rows {
         deltas.add_url(url, -1);

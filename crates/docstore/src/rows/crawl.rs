@@ -21,7 +21,7 @@ row! {
         pub finished_at: Option<Timestamp>,
         /// Maximum number of listed pages.
         pub page_limit: Option<i64>,
-        /// Maximum number of URLs in the frontier.
+        /// Maximum number of URLs in the frontier; none while the crawl is removed.
         pub url_limit: i64,
         pub urls: i64,
         /// URLs whose visit the current round waits for.

@@ -24,6 +24,7 @@ on_both_backends!(
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
     crawl_that_is_removed_in_part_counts_what_is_left,
+    crawl_that_is_removed_in_part_begins_again,
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     web_pages_are_listed_by_prefix,
@@ -365,6 +366,17 @@ async fn crawl_that_is_removed_in_part_counts_what_is_left(db: Database) {
         assert_eq!(of_urls, left);
     }
     assert!(db.delete_crawl(crawl.crawl_id, true, 1, at(30), None).await.unwrap());
+}
+
+async fn crawl_that_is_removed_in_part_begins_again(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2", "https://a/3"]).await;
+    db.execute("UPDATE crawl_urls SET etag = 'etag'").await;
+    assert!(!db.delete_crawl(crawl.crawl_id, false, 1, at(30), None).await.unwrap());
+    db.add_crawl_urls(crawl.crawl_id, vec![link("https://a/4")], Vec::new(), LIMITS, at(31)).await.unwrap();
+    assert_eq!(db.count("crawl_urls").await, 2, "no visit fills it meanwhile");
+    let again = db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(40), None).await.unwrap();
+    assert_eq!((again.crawl_id, again.started_at, again.url_limit), (crawl.crawl_id, at(40), 1_000));
+    assert_eq!(db.count("crawl_urls WHERE etag IS NULL").await, 2);
 }
 
 async fn parameters_and_frontier_are_limited(db: Database) {
