@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::address::Address;
 use crate::directives::Directives;
-use crate::outcome::{Reading, Trouble, settle, trouble_with};
+use crate::outcome::{FEED, Reading, Trouble, settle, trouble_with};
 use crate::outlinks::Outlinks;
 use crate::pace::Pace;
 use crate::plan::{Plan, Sitemaps};
@@ -182,7 +182,7 @@ impl Visitor {
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
                 add_feed(read.unwrap_or_default(), Some(&page.final_url), &url.url, outlinks).await;
             }
-            return Ok(Reading::skipped("feed"));
+            return Ok(Reading::skipped(FEED));
         }
         let named = canonical.and_then(|link| Address::resolve(&link, &page.final_url));
         let mut signs = Signs::new(directives, named);
