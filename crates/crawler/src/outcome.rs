@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docstore::{CrawlUrl, PageChange};
+use docstore::{CrawlUrl, NextVisit, PageChange};
 use fetcher::{FetchError, Validators};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
@@ -105,13 +105,21 @@ pub fn settle(
     (change, canonical)
 }
 
-fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) {
+/// Returns the next visit to a URL that has changed since the last one or not.
+pub fn next_visit(url: &CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) -> NextVisit {
     let last = url.interval_seconds.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs);
     // Sitemaps and feeds announce the changes of pages.
     let is_list = url.kind == CrawlUrlKind::Sitemap || url.reason.as_deref() == Some(FEED);
     let interval = every.map(|every| if is_list { every } else { Bounds::new(every).next(last, changed) });
-    url.interval_seconds = interval.and_then(|interval| i64::try_from(interval.as_secs()).ok());
-    url.next_fetch_at = interval.map(|interval| now + interval);
+    NextVisit {
+        at: interval.map(|interval| now + interval),
+        interval_seconds: interval.and_then(|interval| i64::try_from(interval.as_secs()).ok()),
+    }
+}
+
+fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) {
+    let next = next_visit(url, every, changed, now);
+    (url.next_fetch_at, url.interval_seconds) = (next.at, next.interval_seconds);
 }
 
 /// Writes the consequences of a visit that told nothing of the content.

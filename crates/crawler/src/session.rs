@@ -144,7 +144,7 @@ impl Session {
             outcome = self.visitor.visit(context, &url, known, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
-        let Outcome { url, change, canonical, links, skipped, pause, is_unreachable } = outcome;
+        let Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable } = outcome;
         let crawl_id = url.crawl_id;
         // The rest is added with the outcome, so that an interrupted list is read again.
         let mut links = links.into_iter();
@@ -157,7 +157,8 @@ impl Session {
         let now = self.clock.now();
         let (host, kind) = (url.host.clone(), url.kind);
         let links = links.collect();
-        let visit = CrawlVisit { url, change, canonical, links, skipped, host: self.host_visit(pace, pause, now) };
+        let host_visit = self.host_visit(pace, pause, now);
+        let visit = CrawlVisit { url, change, canonical, next_if_unchanged, links, skipped, host: host_visit };
         let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), LIMITS, now).await?;
         if pace.failures > 0 {
             counter!("retrieval_crawl_back_offs_total").increment(1);

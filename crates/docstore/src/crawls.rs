@@ -52,6 +52,13 @@ pub struct HostVisit {
     pub lease_expires_at: Timestamp,
 }
 
+/// Next visit to a URL, if its crawl has an interval.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct NextVisit {
+    pub at: Option<Timestamp>,
+    pub interval_seconds: Option<i64>,
+}
+
 /// Change of the document at a visited URL.
 #[derive(Clone, Debug)]
 pub enum PageChange {
@@ -74,6 +81,8 @@ pub struct CrawlVisit {
     /// Page that this one names as canonical, among the links. It is listed instead, or what it redirects to or names itself,
     /// unless the frontier refuses it, it was visited without success, or it leads back.
     pub canonical: Option<DocId>,
+    /// Next visit to a page that was read in vain: it is not listed for the same reason as before.
+    pub next_if_unchanged: NextVisit,
     pub links: Vec<NewCrawlUrl>,
     pub skipped: Vec<SkippedLinks>,
     pub host: HostVisit,

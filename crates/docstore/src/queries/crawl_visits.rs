@@ -38,7 +38,7 @@ pub async fn record_crawl_visit(
     limits: CrawlLimits,
     now: Timestamp,
 ) -> Result<Recorded> {
-    let CrawlVisit { mut url, mut change, canonical, mut links, skipped, host } = visit;
+    let CrawlVisit { mut url, mut change, canonical, next_if_unchanged, mut links, skipped, host } = visit;
     let crawl_id = url.crawl_id;
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(Recorded::Lost) };
     let held: Option<CrawlHost> = lock_rows!(
@@ -72,6 +72,10 @@ pub async fn record_crawl_visit(
             url.target_id = instead;
             (url.state, url.reason, change) = (CrawlUrlState::Skipped, Some(reason.to_owned()), PageChange::Remove);
             (url.etag, url.last_modified, url.content_digest) = (None, None, None);
+            if (before.state, &before.reason) == (url.state, &url.reason) {
+                (url.changed_at, url.changes) = (before.changed_at, before.changes);
+                (url.next_fetch_at, url.interval_seconds) = (next_if_unchanged.at, next_if_unchanged.interval_seconds);
+            }
         }
     }
     if url.state == CrawlUrlState::Redirected

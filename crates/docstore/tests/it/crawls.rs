@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use docstore::{
-    Crawl, CrawlHost, CrawlLimits, CrawlUrl, CrawlVisit, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
+    Crawl, CrawlHost, CrawlLimits, CrawlUrl, CrawlVisit, HostVisit, NewCrawlUrl, NextVisit, PageChange, Recorded,
+    SkippedLinks,
 };
 use model::{CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, IndexName, Timestamp};
 use uuid::Uuid;
@@ -14,6 +15,7 @@ on_both_backends!(
     hosts_are_leased_to_one_owner,
     visit_is_recorded_with_its_page_links_and_counters,
     visit_without_the_lease_stores_nothing,
+    page_that_is_skipped_for_the_same_reason_has_not_changed,
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
@@ -91,6 +93,7 @@ fn visit(url: &CrawlUrl, state: CrawlUrlState, change: PageChange, links: &[&str
         url,
         change,
         canonical: None,
+        next_if_unchanged: NextVisit::default(),
         links: links.iter().map(|url| link(url)).collect(),
         skipped: vec![SkippedLinks { reason: "nofollow".to_owned(), count: 2, example: "https://a/x".to_owned() }],
         host,
@@ -158,6 +161,29 @@ async fn visit_without_the_lease_stores_nothing(db: Database) {
     assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.is_ok_and(|gone| !gone));
     assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.unwrap());
     assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "b").await, Recorded::Lost);
+}
+
+async fn page_that_is_skipped_for_the_same_reason_has_not_changed(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let skipped = async |text: &str, canonical: Option<&str>, changes: i32| {
+        let url = due(&db, "a").await.into_iter().find(|row| row.url == "https://a/1").unwrap();
+        let change = PageChange::Save(Box::new(page("https://a/1", text)));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, canonical.as_slice());
+        (read.url.next_fetch_at, read.url.interval_seconds, read.url.changes) = (Some(at(100)), Some(1), changes);
+        read.canonical = canonical.map(id_of);
+        read.next_if_unchanged = NextVisit { at: Some(at(200)), interval_seconds: Some(2) };
+        record(&db, read, "a").await;
+        let row = due(&db, "a").await.into_iter().find(|row| row.url == "https://a/1").unwrap();
+        (row.reason.unwrap(), row.next_fetch_at, row.interval_seconds, row.changes)
+    };
+    let changed = |reason: &str, changes: i32| (reason.to_owned(), Some(at(100)), Some(1), changes);
+    let unchanged = |reason: &str, changes: i32| (reason.to_owned(), Some(at(200)), Some(2), changes);
+    assert_eq!(skipped("text", Some("https://a/2"), 1).await, changed("canonical", 1));
+    assert_eq!(skipped("text", Some("https://a/2"), 2).await, unchanged("canonical", 1));
+    db.start_crawl(Crawl { page_limit: Some(0), ..new_crawl("one") }, Vec::new(), LIMITS, NOW, None).await.unwrap();
+    assert_eq!(skipped("text", None, 2).await, changed("limit", 2));
+    assert_eq!(skipped("other text", None, 3).await, unchanged("limit", 2));
 }
 
 async fn concurrent_claims_have_one_winner(db: Database) {
