@@ -29,6 +29,8 @@ const FEEDS_AT_A_TIME: usize = 2;
 
 /// Plan of a crawl with its scope.
 pub struct Context {
+    /// Settings that the plan was read from; `None` if visits hold under other plans too.
+    pub settings: Option<String>,
     pub plan: Plan,
     pub scope: Scope,
 }

@@ -75,6 +75,8 @@ pub enum PageChange {
 /// Outcome of a visit.
 #[derive(Clone, Debug)]
 pub struct CrawlVisit {
+    /// Settings of the crawl that the visit followed; `None` if it holds under any.
+    pub settings: Option<String>,
     /// The row as it was read, with the new values.
     pub url: CrawlUrl,
     pub change: PageChange,
@@ -106,6 +108,8 @@ pub enum Recorded {
         /// False if the crawl has been stopped.
         is_running: bool,
     },
+    /// The crawl has other settings by now: the URL is still due, and only the visit to the host was stored.
+    Outdated,
     /// The host is leased to another worker, or the crawl was deleted: nothing was stored.
     Lost,
 }

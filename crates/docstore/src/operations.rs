@@ -302,7 +302,7 @@ operations! {
     /// Returns the digests of the current contents of listed pages.
     read crawl_visits::list_valid_digests(url_ids: Vec<DocId>) -> Vec<(DocId, String)>;
     /// Stores the outcome of a visit with its document, its links and the counters of the crawl, if `owner` holds the lease of the
-    /// host.
+    /// host and the settings of the crawl are those of the visit.
     write crawl_visits::record_crawl_visit(visit: CrawlVisit, owner: String, limits: CrawlLimits, now: Timestamp) -> Recorded;
     /// Lists pages of the shared web index whose canonical URLs begin with the prefix, in the order of their ids.
     read web_pages::list_web_pages(prefix: Option<String>, after: Option<DocId>, limit: i64) -> Vec<WebPageEntry>;

@@ -10,7 +10,7 @@ use super::crawl_locks::{lock_crawl, write_counters};
 use super::crawl_targets::{CANONICAL, Target, follow, queue_duplicate, queue_page};
 use super::crawl_urls::{add_urls, find_url};
 use super::web_pages::remove_unless_crawled;
-use crate::crawls::{CrawlLimits, CrawlVisit, PageChange, Recorded};
+use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlUrl};
 use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
@@ -38,7 +38,7 @@ pub async fn record_crawl_visit(
     limits: CrawlLimits,
     now: Timestamp,
 ) -> Result<Recorded> {
-    let CrawlVisit { mut url, mut change, canonical, next_if_unchanged, mut links, skipped, host } = visit;
+    let CrawlVisit { settings, mut url, mut change, canonical, next_if_unchanged, mut links, skipped, host } = visit;
     let crawl_id = url.crawl_id;
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(Recorded::Lost) };
     let held: Option<CrawlHost> = lock_rows!(
@@ -52,6 +52,10 @@ pub async fn record_crawl_visit(
     .optional()?;
     let before = find_url(connection, crawl_id, url.url_id).await?;
     let (Some(held), Some(before)) = (held, before) else { return Ok(Recorded::Lost) };
+    write_host(connection, held, host).await?;
+    if settings.is_some_and(|settings| settings != crawl.settings) {
+        return Ok(Recorded::Outdated);
+    }
     let is_running = crawl.status == CrawlStatus::Running;
     if before.next_fetch_at.is_none() {
         // The operator removed the page during the visit, or the crawl gave it up.
@@ -106,15 +110,19 @@ pub async fn record_crawl_visit(
     }
     refresh_queue(connection, crawl_id, &url.host).await?;
     write_counters(connection, &crawl, now).await?;
-    let held = CrawlHost {
-        next_request_at: host.next_request_at,
-        response_millis: host.response_millis,
-        failures: host.failures,
-        lease_expires_at: Some(host.lease_expires_at),
+    Ok(Recorded::Done { state, reason, is_running })
+}
+
+async fn write_host(connection: &mut Conn, held: CrawlHost, visit: HostVisit) -> Result<()> {
+    let visited = CrawlHost {
+        next_request_at: visit.next_request_at,
+        response_millis: visit.response_millis,
+        failures: visit.failures,
+        lease_expires_at: Some(visit.lease_expires_at),
         ..held
     };
-    diesel::update(crawl_hosts::table.find(held.host.clone())).set(held).execute(connection).await?;
-    Ok(Recorded::Done { state, reason, is_running })
+    diesel::update(crawl_hosts::table.find(visited.host.clone())).set(visited).execute(connection).await?;
+    Ok(())
 }
 
 /// Returns the reason that a page that was read is not listed; `instead` is the one that it leads to.

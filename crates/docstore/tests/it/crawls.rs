@@ -15,6 +15,7 @@ on_both_backends!(
     hosts_are_leased_to_one_owner,
     visit_is_recorded_with_its_page_links_and_counters,
     visit_without_the_lease_stores_nothing,
+    visit_under_former_settings_stores_only_the_visit_to_the_host,
     page_that_is_skipped_for_the_same_reason_has_not_changed,
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
@@ -90,6 +91,7 @@ fn visit(url: &CrawlUrl, state: CrawlUrlState, change: PageChange, links: &[&str
     let url = CrawlUrl { state, queued: false, next_fetch_at: None, fetched_at: Some(NOW), ..url.clone() };
     let host = HostVisit { next_request_at: at(5), response_millis: 3, failures: 0, lease_expires_at: at(20) };
     CrawlVisit {
+        settings: None,
         url,
         change,
         canonical: None,
@@ -161,6 +163,29 @@ async fn visit_without_the_lease_stores_nothing(db: Database) {
     assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.is_ok_and(|gone| !gone));
     assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.unwrap());
     assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "b").await, Recorded::Lost);
+}
+
+async fn visit_under_former_settings_stores_only_the_visit_to_the_host(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let settings = "{\"depth\":2}".to_owned();
+    let again = Crawl { settings: settings.clone(), ..new_crawl("one") };
+    db.start_crawl(again, Vec::new(), LIMITS, at(1), None).await.unwrap();
+    let under = async |settings: Option<String>| {
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &["https://a/2"]);
+        (read.settings, read.url.etag) = (settings, Some("etag".to_owned()));
+        record(&db, read, "a").await
+    };
+    assert_eq!(under(Some("{}".to_owned())).await, Recorded::Outdated);
+    assert_eq!(due(&db, "a").await, [url.clone()], "it is still due");
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 0);
+    assert_eq!(db.number("response_millis", "crawl_hosts").await, 3);
+    let done = Recorded::Done { state: CrawlUrlState::Listed, reason: None, is_running: true };
+    assert_eq!(under(Some(settings)).await, done);
+    db.refresh_crawled_page(url.url_id, at(2)).await.unwrap();
+    assert_eq!(under(None).await, done, "holds under any");
 }
 
 async fn page_that_is_skipped_for_the_same_reason_has_not_changed(db: Database) {
