@@ -17,6 +17,7 @@ on_both_backends!(
     visit_without_the_lease_stores_nothing,
     visit_under_former_settings_stores_only_the_visit_to_the_host,
     page_that_is_skipped_for_the_same_reason_has_not_changed,
+    page_waits_for_its_canonical_page_until_that_is_given_up,
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
@@ -209,6 +210,35 @@ async fn page_that_is_skipped_for_the_same_reason_has_not_changed(db: Database) 
     db.start_crawl(Crawl { page_limit: Some(0), ..new_crawl("one") }, Vec::new(), LIMITS, NOW, None).await.unwrap();
     assert_eq!(skipped("text", None, 2).await, changed("limit", 2));
     assert_eq!(skipped("other text", None, 3).await, unchanged("limit", 2));
+}
+
+async fn page_waits_for_its_canonical_page_until_that_is_given_up(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "o", NOW).await.unwrap();
+    let read = async || {
+        let url = due(&db, "a").await.remove(0);
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &["https://b/1"]);
+        read.canonical = Some(id_of("https://b/1"));
+        match record(&db, read, "o").await {
+            Recorded::Done { state, reason, .. } => (state, reason),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
+    assert!(due(&db, "a").await.is_empty());
+    // In the second round the canonical page has been tried before.
+    for (visits, state) in [(0, "new"), (1, "failed")] {
+        assert_eq!(db.count(&format!("crawl_urls WHERE visits = {visits} AND state = '{state}'")).await, 1);
+        let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
+        let given_up = db.settle_queued(crawl.crawl_id, Some("b".to_owned()), outcome, None, 10, NOW).await.unwrap();
+        assert_eq!(given_up, 1);
+        assert_eq!(read().await, (CrawlUrlState::Listed, None));
+        db.execute("UPDATE crawl_urls SET visits = 1, fetched_at = 1 WHERE host = 'b'").await;
+        db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(50), None).await.unwrap();
+        assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 2);
+        assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
+    }
 }
 
 async fn concurrent_claims_have_one_winner(db: Database) {
