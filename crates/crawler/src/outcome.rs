@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docstore::{CrawlUrl, PageChange};
+use docstore::{CrawlUrl, NextVisit, PageChange};
 use fetcher::{FetchError, Validators};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
@@ -20,6 +20,8 @@ const RETRY_FACTOR: u32 = 6;
 const LONGEST_RETRY: Duration = Duration::from_hours(1);
 /// Reason of pages that no worker has read.
 const NOT_READ: &str = "not_read";
+/// Reason of feeds that were visited as pages.
+pub const FEED: &str = "feed";
 /// Responses of 404 or 410 after which a page is removed.
 const MAX_MISSING: i32 = 2;
 /// Longest time until a missing page is checked again.
@@ -103,15 +105,21 @@ pub fn settle(
     (change, canonical)
 }
 
-fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) {
+/// Returns the next visit to a URL that has changed since the last one or not.
+pub fn next_visit(url: &CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) -> NextVisit {
     let last = url.interval_seconds.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs);
-    let interval = every.map(|every| match url.kind {
-        // Sitemaps announce the changes of pages.
-        CrawlUrlKind::Sitemap => every,
-        CrawlUrlKind::Page => Bounds::new(every).next(last, changed),
-    });
-    url.interval_seconds = interval.and_then(|interval| i64::try_from(interval.as_secs()).ok());
-    url.next_fetch_at = interval.map(|interval| now + interval);
+    // Sitemaps and feeds announce the changes of pages.
+    let is_list = url.kind == CrawlUrlKind::Sitemap || url.reason.as_deref() == Some(FEED);
+    let interval = every.map(|every| if is_list { every } else { Bounds::new(every).next(last, changed) });
+    NextVisit {
+        at: interval.map(|interval| now + interval),
+        interval_seconds: interval.and_then(|interval| i64::try_from(interval.as_secs()).ok()),
+    }
+}
+
+fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Timestamp) {
+    let next = next_visit(url, every, changed, now);
+    (url.next_fetch_at, url.interval_seconds) = (next.at, next.interval_seconds);
 }
 
 /// Writes the consequences of a visit that told nothing of the content.
@@ -246,6 +254,21 @@ mod tests {
             last_modified: None,
             content_digest: None,
         }
+    }
+
+    #[test]
+    fn feed_that_was_given_as_a_page_is_read_at_the_interval_of_the_crawl() {
+        let every = Duration::from_hours(1);
+        let intervals = |reason: &'static str| {
+            let mut url = page();
+            [(); 3].map(|()| {
+                let before = url.clone();
+                settle(&mut url, &before, Reading::skipped(reason), Some(every), Timestamp::from_millis(0));
+                url.interval_seconds.unwrap_or(0) / 3_600
+            })
+        };
+        assert_eq!(intervals(FEED), [1, 1, 1]);
+        assert_eq!(intervals("noindex"), [1, 2, 4]);
     }
 
     /// Returns the failures in a row after visits with these outcomes.

@@ -144,7 +144,7 @@ impl Session {
             outcome = self.visitor.visit(context, &url, known, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
-        let Outcome { url, change, canonical, links, skipped, pause, is_unreachable } = outcome;
+        let Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable } = outcome;
         let crawl_id = url.crawl_id;
         // The rest is added with the outcome, so that an interrupted list is read again.
         let mut links = links.into_iter();
@@ -157,13 +157,24 @@ impl Session {
         let now = self.clock.now();
         let (host, kind) = (url.host.clone(), url.kind);
         let links = links.collect();
-        let visit = CrawlVisit { url, change, canonical, links, skipped, host: self.host_visit(pace, pause, now) };
+        let visit = CrawlVisit {
+            settings: context.settings.clone(),
+            url,
+            change,
+            canonical,
+            next_if_unchanged,
+            links,
+            skipped,
+            host: self.host_visit(pace, pause, now),
+        };
         let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), LIMITS, now).await?;
         if pace.failures > 0 {
             counter!("retrieval_crawl_back_offs_total").increment(1);
         }
         match recorded {
             Recorded::Lost => Ok((Next::Lost, pause)),
+            // The other URLs were loaded with the former plan, too.
+            Recorded::Outdated => Ok((Next::End, pause)),
             Recorded::Done { state, reason, is_running } => {
                 if kind == CrawlUrlKind::Page {
                     counter!("retrieval_crawl_pages_total", "outcome" => outcome_name(state)).increment(1);
@@ -224,8 +235,10 @@ fn in_turns(due: Vec<DueUrls>) -> (HashMap<CrawlId, Context>, Vec<CrawlUrl>) {
             // Its pages are its scope. The plan may lack one whose start was overwritten by another at the same time.
             plan.seeds.extend(urls.iter().map(|url| url.url.clone()));
         }
+        // The plan of single pages only grows.
+        let settings = (name != SINGLE_PAGES).then_some(settings);
         let scope = Scope::of(&plan);
-        contexts.insert(crawl_id, Context { plan, scope });
+        contexts.insert(crawl_id, Context { settings, plan, scope });
         queues.push(urls.into());
     }
     let mut urls = Vec::new();

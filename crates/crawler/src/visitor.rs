@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docstore::{CrawlUrl, NewCrawlUrl, PageChange, SkippedLinks};
+use docstore::{CrawlUrl, NewCrawlUrl, NextVisit, PageChange, SkippedLinks};
 use extract::Extracted;
 use extract_worker::{Extractor, WorkError};
 use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::address::Address;
 use crate::directives::Directives;
-use crate::outcome::{Reading, Trouble, settle, trouble_with};
+use crate::outcome::{FEED, Reading, Trouble, next_visit, settle, trouble_with};
 use crate::outlinks::Outlinks;
 use crate::pace::Pace;
 use crate::plan::{Plan, Sitemaps};
@@ -29,6 +29,8 @@ const FEEDS_AT_A_TIME: usize = 2;
 
 /// Plan of a crawl with its scope.
 pub struct Context {
+    /// Settings that the plan was read from; `None` if visits hold under other plans too.
+    pub settings: Option<String>,
     pub plan: Plan,
     pub scope: Scope,
 }
@@ -57,6 +59,7 @@ pub struct Outcome {
     pub url: CrawlUrl,
     pub change: PageChange,
     pub canonical: Option<DocId>,
+    pub next_if_unchanged: NextVisit,
     pub links: Vec<NewCrawlUrl>,
     pub skipped: Vec<SkippedLinks>,
     /// Time to leave the host alone.
@@ -85,6 +88,7 @@ impl Visitor {
         let mut url = CrawlUrl { fetched_at: Some(now), ..before.clone() };
         url.visits = url.visits.saturating_add(1);
         let every = context.plan.every();
+        let next_if_unchanged = next_visit(before, every, false, now);
         let (change, canonical, pause, is_unreachable) = match outcome {
             Ok(reading) => {
                 let (change, canonical) = settle(&mut url, before, reading, every, now);
@@ -92,7 +96,7 @@ impl Visitor {
             }
             Err(trouble) => trouble_with(&mut url, before, &trouble, every, pace, now),
         };
-        Outcome { url, change, canonical, links, skipped, pause, is_unreachable }
+        Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable }
     }
 
     async fn read(
@@ -182,7 +186,7 @@ impl Visitor {
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
                 add_feed(read.unwrap_or_default(), Some(&page.final_url), &url.url, outlinks).await;
             }
-            return Ok(Reading::skipped("feed"));
+            return Ok(Reading::skipped(FEED));
         }
         let named = canonical.and_then(|link| Address::resolve(&link, &page.final_url));
         let mut signs = Signs::new(directives, named);

@@ -52,6 +52,13 @@ pub struct HostVisit {
     pub lease_expires_at: Timestamp,
 }
 
+/// Next visit to a URL, if its crawl has an interval.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct NextVisit {
+    pub at: Option<Timestamp>,
+    pub interval_seconds: Option<i64>,
+}
+
 /// Change of the document at a visited URL.
 #[derive(Clone, Debug)]
 pub enum PageChange {
@@ -68,12 +75,16 @@ pub enum PageChange {
 /// Outcome of a visit.
 #[derive(Clone, Debug)]
 pub struct CrawlVisit {
+    /// Settings of the crawl that the visit followed; `None` if it holds under any.
+    pub settings: Option<String>,
     /// The row as it was read, with the new values.
     pub url: CrawlUrl,
     pub change: PageChange,
-    /// Page that this one names as canonical, among the links. It is listed instead, unless the frontier refuses it or it was
-    /// visited without success.
+    /// Page that this one names as canonical, among the links. It is listed instead, or what it redirects to or names itself,
+    /// unless the frontier refuses it, it was visited without success, or it leads back.
     pub canonical: Option<DocId>,
+    /// Next visit to a page that was read in vain: it is not listed for the same reason as before.
+    pub next_if_unchanged: NextVisit,
     pub links: Vec<NewCrawlUrl>,
     pub skipped: Vec<SkippedLinks>,
     pub host: HostVisit,
@@ -97,6 +108,8 @@ pub enum Recorded {
         /// False if the crawl has been stopped.
         is_running: bool,
     },
+    /// The crawl has other settings by now: the URL is still due, and only the visit to the host was stored.
+    Outdated,
     /// The host is leased to another worker, or the crawl was deleted: nothing was stored.
     Lost,
 }

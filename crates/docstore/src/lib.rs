@@ -30,8 +30,8 @@ mod types;
 mod visible;
 
 pub use crawls::{
-    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
-    WebPageEntry,
+    CrawlLimits, CrawlVisit, DueUrls, FrontierTotals, HostVisit, NewCrawlUrl, NextVisit, PageChange, Recorded,
+    SkippedLinks, WebPageEntry,
 };
 pub use documents::{
     CaptureHead, DocumentState, DocumentToRank, KeyedTerms, LoadedDocument, NewDocument, NewPage, NewPageRead,

@@ -254,8 +254,8 @@ operations! {
     /// Keeps captures that the organization may read until this time at least, although others replace them. Skips unknown ones.
     write evidence::keep_as_evidence(organization_id: OrganizationId, capture_ids: Vec<CaptureId>, until: Timestamp) -> ();
 
-    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended. Queues the
-    /// seeds. With other settings than before all pages are requested unconditionally.
+    /// Creates a crawl, or updates the one of this name and starts a new round if its last one has ended or it permits more than before.
+    /// Queues the seeds, from which links are counted. With other settings than before all pages are requested unconditionally.
     write crawls::start_crawl(crawl: Crawl, seeds: Vec<NewCrawlUrl>, limits: CrawlLimits, now: Timestamp, entry: Option<AuditEntry>) -> Crawl;
     /// Sets the status of the crawl of this name, and writes the audit entry if it had another one. `None` for an unknown crawl.
     write crawls::set_crawl_status(name: String, status: CrawlStatus, entry: Option<AuditEntry>) -> Option<Crawl>;
@@ -266,7 +266,7 @@ operations! {
     read crawl_counts::list_crawl_counts(crawl_id: CrawlId) -> Vec<CrawlCount>;
     read crawls::frontier_totals() -> FrontierTotals;
     /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
-    /// has none, with the audit entry. Returns true if the crawl is gone.
+    /// has none, with the audit entry. Returns true if the crawl is gone. One that is started again before that visits all anew.
     bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp, entry: Option<AuditEntry>) -> bool;
     /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
     /// crawl is gone.
@@ -275,8 +275,9 @@ operations! {
     bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
-    /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages. New URLs get
-    /// this outcome; others keep theirs, and are visited again at `next_fetch_at`. Returns their number.
+    /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages of a full crawl. New URLs
+    /// get this outcome; others keep theirs, and are visited again at `next_fetch_at`. A page that named one of the host's as canonical
+    /// is queued instead. Returns the number of those that ended.
     bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), next_fetch_at: Option<Timestamp>, limit: i64, now: Timestamp) -> usize;
     /// Lists crawls that have reached their limit of pages and still wait for visits.
     read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;
@@ -301,7 +302,7 @@ operations! {
     /// Returns the digests of the current contents of listed pages.
     read crawl_visits::list_valid_digests(url_ids: Vec<DocId>) -> Vec<(DocId, String)>;
     /// Stores the outcome of a visit with its document, its links and the counters of the crawl, if `owner` holds the lease of the
-    /// host.
+    /// host and the settings of the crawl are those of the visit.
     write crawl_visits::record_crawl_visit(visit: CrawlVisit, owner: String, limits: CrawlLimits, now: Timestamp) -> Recorded;
     /// Lists pages of the shared web index whose canonical URLs begin with the prefix, in the order of their ids.
     read web_pages::list_web_pages(prefix: Option<String>, after: Option<DocId>, limit: i64) -> Vec<WebPageEntry>;

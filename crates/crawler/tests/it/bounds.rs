@@ -102,6 +102,23 @@ async fn patterns_depth_and_hosts_bound_a_crawl() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_are_counted_from_a_given_page_that_is_known() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &links(&["/guide"])),
+        "/guide" => generated(2, &links(&["/guide/a"])),
+        "/guide/a" => generated(3, &links(&["/guide/a/b"])),
+        _ => generated(4, &[]),
+    });
+    let from = |path: &str| Plan { depth: Some(1), sitemaps: Sitemaps::Off, ..plan(&[site.url(path)]) };
+    world.run("site", from("/")).await;
+    assert_eq!(world.listed().await, ["/", "/guide"]);
+    world.clock.advance(std::time::Duration::from_secs(10));
+    world.run("site", from("/guide")).await;
+    assert_eq!(world.listed().await, ["/", "/guide", "/guide/a"], "{:?}", world.outcomes("site").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn redirected_seeds_and_sitemaps_need_not_be_included() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", |path| match path {

@@ -103,6 +103,33 @@ async fn canonical_pages_that_lead_nowhere_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_listed_if_the_host_of_their_canonical_pages_is_gone() {
+    const PAGES: usize = 12;
+    let world = World::new().await;
+    let gone = CrawlSite::start("127.0.0.5", |_| Page::status(404));
+    gone.close();
+    let base = gone.base.clone();
+    let site = CrawlSite::start("127.0.0.2", move |path| match path.strip_prefix("/page/") {
+        Some(number) => {
+            let canonical = format!("<link rel=canonical href=\"{base}/page/{number}\">");
+            with_head(number.parse().unwrap(), &canonical, &[])
+        }
+        None if path == "/" => {
+            let links: Vec<String> = (0..PAGES).map(|number| format!("/page/{number}")).collect();
+            generated(100, &links)
+        }
+        None => Page::status(404),
+    });
+    let seeds = plan(&[site.url("/"), gone.url("/")]);
+    // The second round knows the canonical pages as failed: some were tried, others given up with the host.
+    for round in 1..=2 {
+        world.run("site", seeds.clone()).await;
+        assert_eq!(world.listed().await.len(), PAGES + 1, "round {round}: {:?}", world.outcomes("site").await);
+        world.clock.advance(std::time::Duration::from_secs(10));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_that_asks_not_to_be_indexed_leaves_the_index() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", |path| if path == "/" { generated(1, &[]) } else { Page::status(404) });
@@ -147,6 +174,62 @@ fn shop(path: &str) -> Page {
         }
         None if path == "/" => generated(9, &[0, 1, 2].map(|number| format!("/p?id={number}&src=list"))),
         None => Page::status(404),
+    }
+}
+
+/// The same list, whose pages name former URLs that redirect to them.
+fn moved_shop(path: &str) -> Page {
+    if let Some(id) = path.strip_prefix("/old?id=") {
+        return Page::redirect(&format!("/p?id={id}"));
+    }
+    let page = shop(path);
+    let body = String::from_utf8(page.body.clone()).unwrap();
+    Page { body: body.replace("canonical href=\"/p?", "canonical href=\"/old?").into_bytes(), ..page }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redirects_of_canonical_pages_are_followed() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", moved_shop);
+    let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    let round = async || {
+        world.run("shop", only_links.clone()).await;
+        world.clock.advance(std::time::Duration::from_secs(10));
+        (world.listed().await, world.outcomes("shop").await)
+    };
+    for _ in 0..2 {
+        let (listed, outcomes) = round().await;
+        assert_eq!(listed, ["/", "/p?id=0", "/p?id=1", "/p?id=2"], "{outcomes:?}");
+    }
+    // Then the end of the redirect is missing.
+    site.change(|path| if path == "/p?id=1" { Page::status(404) } else { moved_shop(path) });
+    round().await;
+    let (listed, outcomes) = round().await;
+    assert_eq!(listed, ["/", "/p?id=0", "/p?id=1&src=list", "/p?id=2"], "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn canonical_pages_that_lead_in_a_circle_list_one() {
+    let world = World::new().await;
+    let canonical =
+        |number: usize, target: &str| with_head(number, &format!("<link rel=canonical href={target}>"), &[]);
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/" => generated(1, &["/page", "/copy", "/one", "/two", "/three"].map(str::to_owned)),
+        "/page" | "/copy" => canonical(2, "/old"),
+        "/old" => Page::redirect("/older"),
+        "/older" => Page::redirect("/page"),
+        "/one" => canonical(3, "/two"),
+        "/two" => canonical(4, "/three"),
+        "/three" => canonical(5, "/one"),
+        _ => Page::status(404),
+    });
+    for _ in 0..2 {
+        world.run("site", plan(&[site.url("/")])).await;
+        let (listed, outcomes) = (world.listed().await, world.outcomes("site").await);
+        assert_eq!(listed.len(), 3, "{listed:?} {outcomes:?}");
+        assert!(["/", "/page"].iter().all(|path| listed.contains(&(*path).to_owned())), "{listed:?} {outcomes:?}");
+        assert!(!listed.contains(&"/copy".to_owned()), "{listed:?} {outcomes:?}");
+        world.clock.advance(std::time::Duration::from_secs(10));
     }
 }
 

@@ -131,6 +131,26 @@ async fn crawl_goes_on_after_the_clock_is_set_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_whose_visit_began_under_former_settings_is_visited_again() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => three(path).after(Duration::from_millis(500)),
+        path => three(path),
+    });
+    let to_depth = |depth: u32| Plan { depth: Some(depth), ..plan(&[site.url("/")]) };
+    world.start("site", to_depth(0)).await;
+    let instance = world.instance();
+    test_support::until("the begin of the visit", async || {
+        site.paths().contains(&"/robots.txt".to_owned()).then_some(())
+    })
+    .await;
+    world.start("site", to_depth(1)).await;
+    world.finish("site").await;
+    instance.stop().await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b"], "{:?}", world.outcomes("site").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn removed_page_is_not_crawled_again() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", three);

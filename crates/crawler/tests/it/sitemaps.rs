@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crawler::{Plan, Sitemaps};
+use crawler::{Address, Plan, Sitemaps};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use test_support::crawl_site::{CrawlSite, Request, generated};
@@ -96,6 +96,42 @@ async fn raised_limit_of_urls_finds_the_rest_of_a_sitemap() {
         assert_eq!(world.listed().await.len(), pages, "{:?}", world.outcomes("site").await);
         world.clock.advance(std::time::Duration::from_secs(10));
     }
+}
+
+/// The sitemap has not changed, but its pages were removed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crawl_that_was_removed_in_part_finds_all_pages_of_a_sitemap() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |_| Page::status(404));
+    let id_of = |path: &str| Address::parse(&site.url(path)).unwrap().doc_id();
+    // URLs are removed in the order of their ids: ten pages before the sitemap.
+    let map_id = id_of("/sitemap.xml");
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for number in 0.. {
+        let side = if id_of(&format!("/page/{number}")) < map_id { &mut before } else { &mut after };
+        if side.len() < 10 {
+            side.push(number);
+        }
+        if before.len() + after.len() == 20 {
+            break;
+        }
+    }
+    let entries = [before, after].concat().into_iter().map(|number| format!("<url><loc>/page/{number}</loc></url>"));
+    let map = format!("<urlset>{}</urlset>", entries.collect::<String>());
+    site.change(move |path| match path.strip_prefix("/page/") {
+        Some(number) => generated(number.parse().unwrap(), &[]),
+        None if path == "/sitemap.xml" => xml(&map).with("ETag", "\"map\""),
+        None => Page::status(404),
+    });
+    let crawl = world.run("site", plan(&[site.url("/sitemap.xml")])).await;
+    assert_eq!(crawl.pages, 20);
+    let now = || model::Clock::now(world.clock.as_ref());
+    world.store.set_crawl_status("site".to_owned(), model::CrawlStatus::Stopped, None).await.unwrap();
+    assert!(!world.store.delete_crawl(crawl.crawl_id, true, 10, now(), None).await.unwrap());
+    assert_eq!(world.listed().await.len(), 10);
+    world.clock.advance(std::time::Duration::from_secs(10));
+    world.run("site", plan(&[site.url("/sitemap.xml")])).await;
+    assert_eq!(world.listed().await.len(), 20, "{:?}", world.outcomes("site").await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

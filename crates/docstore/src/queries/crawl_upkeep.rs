@@ -10,6 +10,7 @@ use super::Conn;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
+use super::crawl_targets::{CANONICAL, queue_duplicate};
 use super::crawl_urls::{known_urls, queue_again, wake_hosts};
 use super::web_pages::REMOVED;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -80,6 +81,11 @@ pub async fn settle_queued(
     now: Timestamp,
 ) -> Result<usize> {
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
+    let is_of_host = host.is_some();
+    if !is_of_host && !crawl.is_full() {
+        // Its limit was raised, or a page removed, since it was listed as full.
+        return Ok(0);
+    }
     let mut waiting = urls::table
         .filter(urls::crawl_id.eq(Bind(crawl_id)))
         .filter(urls::queued)
@@ -118,6 +124,15 @@ pub async fn settle_queued(
             ))
             .execute(connection)
             .await?;
+    }
+    if is_of_host {
+        // Those that named another one themselves would queue each other without end.
+        let names_another = |url: &CrawlUrl| url.reason.as_deref() == Some(CANONICAL);
+        for url in settled.iter().chain(&known) {
+            if url.state != CrawlUrlState::Listed && !names_another(url) {
+                queue_duplicate(connection, &mut crawl, url.url_id).await?;
+            }
+        }
     }
     postpone(connection, crawl_id, &known, next_fetch_at).await?;
     changed.extend(known.iter().map(|url| url.host.clone()));

@@ -38,7 +38,8 @@ pub async fn add_crawl_urls(
 }
 
 /// Adds URLs to the frontier of a locked crawl. Known ones are visited again if they are seeds of a new round or have been
-/// modified since their last visit, except for those that the operator removed. The caller writes the counters of the crawl.
+/// modified since their last visit, except for those that the operator removed. Links are counted from a known seed anew. The caller
+/// writes the counters of the crawl.
 pub async fn add_urls(
     connection: &mut Conn,
     crawl: &mut Crawl,
@@ -49,7 +50,7 @@ pub async fn add_urls(
     let mut links: BTreeMap<DocId, NewCrawlUrl> = links.into_iter().rev().map(|link| (link.url_id, link)).collect();
     let known = known_urls(connection, crawl.crawl_id, links.keys().copied().collect()).await?;
     let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
-    for url in known {
+    for mut url in known {
         let Some(link) = links.remove(&url.url_id) else { continue };
         let is_stale = match (link.is_seed, link.modified_at, last_turn(&url)) {
             (true, _, last) => last.is_none_or(|last| last < crawl.started_at),
@@ -57,6 +58,9 @@ pub async fn add_urls(
             (false, Some(_), None) | (false, None, _) => false,
         };
         let is_removed = url.reason.as_deref() == Some(REMOVED);
+        if link.is_seed && link.depth < url.depth && !is_removed {
+            become_seed(connection, &mut url, &link).await?;
+        }
         if is_stale && !is_removed && !url.queued {
             wanted.insert(url.host.clone());
             queue_again(connection, crawl, &url, &mut deltas).await?;
@@ -77,9 +81,36 @@ pub async fn add_urls(
     wake_hosts(connection, crawl.crawl_id, wanted).await
 }
 
+/// Writes the place of a seed to a known URL.
+async fn become_seed(connection: &mut Conn, url: &mut CrawlUrl, seed: &NewCrawlUrl) -> Result<()> {
+    (url.depth, url.chain, url.path_key) = (seed.depth, seed.chain, seed.path_key);
+    // A known sitemap has a lower one, whatever its name.
+    url.priority = url.priority.min(seed.priority);
+    diesel::update(urls::table.find((Bind(url.crawl_id), Bind(url.url_id))))
+        .set((
+            urls::depth.eq(url.depth),
+            urls::priority.eq(url.priority),
+            urls::chain.eq(url.chain),
+            urls::path_key.eq(url.path_key),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Returns the time at which the URL was visited, or settled without a visit.
 fn last_turn(url: &CrawlUrl) -> Option<Timestamp> {
     url.fetched_at.or(url.changed_at)
+}
+
+/// Loads the row of a URL.
+pub async fn find_url(connection: &mut Conn, crawl_id: CrawlId, url_id: DocId) -> Result<Option<CrawlUrl>> {
+    Ok(urls::table
+        .find((Bind(crawl_id), Bind(url_id)))
+        .select(CrawlUrl::as_select())
+        .first(connection)
+        .await
+        .optional()?)
 }
 
 /// Loads the rows of these URLs that the crawl knows.

@@ -1,29 +1,24 @@
-use std::collections::BTreeSet;
-
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
+use model::{CaptureId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_urls::{add_urls, queue_again, wake_hosts};
+use super::crawl_targets::{CANONICAL, Target, follow, queue_duplicate, queue_page};
+use super::crawl_urls::{add_urls, find_url};
 use super::web_pages::remove_unless_crawled;
-use crate::crawls::{CrawlLimits, CrawlVisit, PageChange, Recorded};
+use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlUrl};
 use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
 use crate::types::Bind;
 
-const CANONICAL: &str = "canonical";
 const REDIRECT_LOOP: &str = "redirect_loop";
 const SAME_CONTENT: &str = "same_content";
 const LIMIT: &str = "limit";
-
-/// Redirects followed to find a loop: more than a crawl follows.
-const LONGEST_LOOP: usize = 12;
 
 pub async fn list_valid_digests(connection: &mut Conn, url_ids: Vec<DocId>) -> Result<Vec<(DocId, String)>> {
     Ok(documents::table
@@ -43,7 +38,7 @@ pub async fn record_crawl_visit(
     limits: CrawlLimits,
     now: Timestamp,
 ) -> Result<Recorded> {
-    let CrawlVisit { mut url, mut change, canonical, mut links, skipped, host } = visit;
+    let CrawlVisit { settings, mut url, mut change, canonical, next_if_unchanged, mut links, skipped, host } = visit;
     let crawl_id = url.crawl_id;
     let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(Recorded::Lost) };
     let held: Option<CrawlHost> = lock_rows!(
@@ -55,8 +50,12 @@ pub async fn record_crawl_visit(
     .first(connection)
     .await
     .optional()?;
-    let before = find(connection, crawl_id, url.url_id).await?;
+    let before = find_url(connection, crawl_id, url.url_id).await?;
     let (Some(held), Some(before)) = (held, before) else { return Ok(Recorded::Lost) };
+    write_host(connection, held, host).await?;
+    if settings.is_some_and(|settings| settings != crawl.settings) {
+        return Ok(Recorded::Outdated);
+    }
     let is_running = crawl.status == CrawlStatus::Running;
     if before.next_fetch_at.is_none() {
         // The operator removed the page during the visit, or the crawl gave it up.
@@ -65,18 +64,35 @@ pub async fn record_crawl_visit(
     // Added before anything is decided for it: a canonical page that the frontier refuses would never be listed.
     let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
     add_urls(connection, &mut crawl, named, limits, now).await?;
-    if matches!(change, PageChange::Save(_))
-        && let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, canonical, limits).await?
-    {
-        if reason == SAME_CONTENT {
-            links.clear();
+    if matches!(change, PageChange::Save(_)) {
+        let instead = match canonical {
+            Some(canonical) => follow(connection, &url, canonical).await?.page(),
+            None => None,
+        };
+        if let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, instead, limits).await? {
+            if reason == SAME_CONTENT {
+                links.clear();
+            }
+            url.target_id = instead;
+            (url.state, url.reason, change) = (CrawlUrlState::Skipped, Some(reason.to_owned()), PageChange::Remove);
+            (url.etag, url.last_modified, url.content_digest) = (None, None, None);
+            if (before.state, &before.reason) == (url.state, &url.reason) {
+                (url.changed_at, url.changes) = (before.changed_at, before.changes);
+                (url.next_fetch_at, url.interval_seconds) = (next_if_unchanged.at, next_if_unchanged.interval_seconds);
+            }
         }
-        url.target_id = canonical.filter(|_| reason == CANONICAL);
-        (url.state, url.reason, change) = (CrawlUrlState::Skipped, Some(reason.to_owned()), PageChange::Remove);
-        (url.etag, url.last_modified, url.content_digest) = (None, None, None);
     }
-    if url.state == CrawlUrlState::Redirected && is_loop(connection, &url).await? {
-        (url.state, url.reason, url.target_id) = (CrawlUrlState::Failed, Some(REDIRECT_LOOP.to_owned()), None);
+    if url.state == CrawlUrlState::Redirected
+        && let Some(target_id) = url.target_id
+        && let Target::Itself(duplicate) = follow(connection, &url, target_id).await?
+    {
+        match duplicate {
+            // It named this URL, or one before it, which was not known to lead back.
+            Some(page) => queue_page(connection, &mut crawl, &page).await?,
+            None => {
+                (url.state, url.reason, url.target_id) = (CrawlUrlState::Failed, Some(REDIRECT_LOOP.to_owned()), None);
+            }
+        }
     }
     write_page(connection, &before, &url, change, now).await?;
     count(&mut crawl, &before, &url);
@@ -88,48 +104,38 @@ pub async fn record_crawl_visit(
     diesel::update(urls::table.find((Bind(crawl_id), Bind(url.url_id)))).set(url.clone()).execute(connection).await?;
     deltas.write(connection, crawl_id).await?;
     add_urls(connection, &mut crawl, links, limits, now).await?;
-    if !url.queued && state != CrawlUrlState::Listed {
-        queue_duplicates(connection, &mut crawl, url.url_id).await?;
+    // One that names another page leads those on that named it.
+    if !url.queued && state != CrawlUrlState::Listed && url.reason.as_deref() != Some(CANONICAL) {
+        queue_duplicate(connection, &mut crawl, url.url_id).await?;
     }
     refresh_queue(connection, crawl_id, &url.host).await?;
     write_counters(connection, &crawl, now).await?;
-    let held = CrawlHost {
-        next_request_at: host.next_request_at,
-        response_millis: host.response_millis,
-        failures: host.failures,
-        lease_expires_at: Some(host.lease_expires_at),
-        ..held
-    };
-    diesel::update(crawl_hosts::table.find(held.host.clone())).set(held).execute(connection).await?;
     Ok(Recorded::Done { state, reason, is_running })
 }
 
-async fn find(connection: &mut Conn, crawl_id: CrawlId, url_id: DocId) -> Result<Option<CrawlUrl>> {
-    Ok(urls::table
-        .find((Bind(crawl_id), Bind(url_id)))
-        .select(CrawlUrl::as_select())
-        .first(connection)
-        .await
-        .optional()?)
+async fn write_host(connection: &mut Conn, held: CrawlHost, visit: HostVisit) -> Result<()> {
+    let visited = CrawlHost {
+        next_request_at: visit.next_request_at,
+        response_millis: visit.response_millis,
+        failures: visit.failures,
+        lease_expires_at: Some(visit.lease_expires_at),
+        ..held
+    };
+    diesel::update(crawl_hosts::table.find(visited.host.clone())).set(visited).execute(connection).await?;
+    Ok(())
 }
 
-/// Returns the reason that a page that was read is not listed.
+/// Returns the reason that a page that was read is not listed; `instead` is the one that it leads to.
 async fn reason_to_skip(
     connection: &mut Conn,
     crawl: &Crawl,
     before: &CrawlUrl,
     url: &CrawlUrl,
-    canonical: Option<DocId>,
+    instead: Option<DocId>,
     limits: CrawlLimits,
 ) -> Result<Option<&'static str>> {
-    if let Some(target) = canonical {
-        let target = find(connection, crawl.crawl_id, target).await?;
-        // The named page may lead back here, or nowhere, or have found no place in the frontier.
-        let is_lost = target
-            .is_none_or(|target| !target.queued && !matches!(target.state, CrawlUrlState::New | CrawlUrlState::Listed));
-        if !is_lost {
-            return Ok(Some(CANONICAL));
-        }
+    if instead.is_some() {
+        return Ok(Some(CANONICAL));
     }
     if crawl.is_full() && before.state != CrawlUrlState::Listed {
         return Ok(Some(LIMIT));
@@ -146,20 +152,6 @@ async fn reason_to_skip(
         .get_result(connection)
         .await?;
     Ok((same >= limits.same_content).then_some(SAME_CONTENT))
-}
-
-/// Returns true if the redirects from a URL lead back to it.
-async fn is_loop(connection: &mut Conn, url: &CrawlUrl) -> Result<bool> {
-    let mut next = url.target_id;
-    for _ in 0..LONGEST_LOOP {
-        let Some(target) = next else { return Ok(false) };
-        if target == url.url_id {
-            return Ok(true);
-        }
-        let target = find(connection, url.crawl_id, target).await?;
-        next = target.filter(|target| target.state == CrawlUrlState::Redirected).and_then(|target| target.target_id);
-    }
-    Ok(false)
 }
 
 async fn write_page(
@@ -206,25 +198,4 @@ async fn confirm(connection: &mut Conn, doc_id: DocId, now: Timestamp) -> Result
 fn count(crawl: &mut Crawl, before: &CrawlUrl, url: &CrawlUrl) {
     crawl.pages += i64::from(url.is_listed_page()) - i64::from(before.is_listed_page());
     crawl.queued += i64::from(url.queued) - i64::from(before.queued);
-}
-
-/// Queues pages that named this one as canonical, since it is not listed.
-async fn queue_duplicates(connection: &mut Conn, crawl: &mut Crawl, url_id: DocId) -> Result<()> {
-    let duplicates: Vec<CrawlUrl> = urls::table
-        .filter(urls::crawl_id.eq(Bind(crawl.crawl_id)))
-        .filter(urls::target_id.eq(Bind(Some(url_id))))
-        .filter(urls::state.eq(Bind(CrawlUrlState::Skipped)))
-        .filter(urls::reason.eq(CANONICAL))
-        .filter(urls::queued.eq(false))
-        .limit(1)
-        .select(CrawlUrl::as_select())
-        .load(connection)
-        .await?;
-    let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
-    for url in &duplicates {
-        queue_again(connection, crawl, url, &mut deltas).await?;
-        wanted.insert(url.host.clone());
-    }
-    deltas.write(connection, crawl.crawl_id).await?;
-    wake_hosts(connection, crawl.crawl_id, wanted).await
 }

@@ -37,8 +37,10 @@ pub async fn start_crawl(
             .execute(connection)
             .await?;
     }
-    // An unfinished round goes on, unless what it has visited has to be visited again.
-    if !is_new && (stored.queued == 0 || permits_more) {
+    // URLs that a full crawl has settled without a visit have their turn.
+    let lists_more = stored.is_full() && crawl.page_limit.is_none_or(|limit| limit > stored.pages);
+    // An unfinished round goes on, unless what it has visited or settled has to be visited again.
+    if !is_new && (stored.queued == 0 || permits_more || lists_more) {
         stored.started_at = now;
     }
     (stored.settings, stored.status) = (crawl.settings, CrawlStatus::Running);
@@ -136,7 +138,8 @@ pub async fn delete_crawl(
     )
     .execute(connection)
     .await?;
-    // The crawl may be started again before it is gone, and goes on with what is left.
+    // The crawl may be started again before it is gone. It has more room then, so that it finds again what was removed.
+    diesel::update(crawls::table.find(Bind(crawl_id))).set(crawls::url_limit.eq(0)).execute(connection).await?;
     let mut deltas = Deltas::default();
     for url in &rows {
         deltas.add_url(url, -1);

@@ -40,6 +40,7 @@ pub mod captures;
 pub mod crawl_counts;
 pub mod crawl_hosts;
 pub mod crawl_locks;
+pub mod crawl_targets;
 pub mod crawl_upkeep;
 pub mod crawl_urls;
 pub mod crawl_visits;

@@ -21,7 +21,7 @@ row! {
         pub finished_at: Option<Timestamp>,
         /// Maximum number of listed pages.
         pub page_limit: Option<i64>,
-        /// Maximum number of URLs in the frontier.
+        /// Maximum number of URLs in the frontier; none while the crawl is removed.
         pub url_limit: i64,
         pub urls: i64,
         /// URLs whose visit the current round waits for.
@@ -58,7 +58,7 @@ row! {
         pub path_key: Option<i64>,
         pub state: CrawlUrlState,
         pub reason: Option<String>,
-        /// Target of a redirect or of `rel=canonical`.
+        /// Target of a redirect, or the page that `rel=canonical` leads to.
         pub target_id: Option<DocId>,
         /// True if the current round waits for the visit.
         pub queued: bool,

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use docstore::{
-    Crawl, CrawlHost, CrawlLimits, CrawlUrl, CrawlVisit, HostVisit, NewCrawlUrl, PageChange, Recorded, SkippedLinks,
+    Crawl, CrawlHost, CrawlLimits, CrawlUrl, CrawlVisit, HostVisit, NewCrawlUrl, NextVisit, PageChange, Recorded,
+    SkippedLinks,
 };
 use model::{CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState, DocId, IndexName, Timestamp};
 use uuid::Uuid;
@@ -14,14 +15,20 @@ on_both_backends!(
     hosts_are_leased_to_one_owner,
     visit_is_recorded_with_its_page_links_and_counters,
     visit_without_the_lease_stores_nothing,
+    visit_under_former_settings_stores_only_the_visit_to_the_host,
+    page_that_is_skipped_for_the_same_reason_has_not_changed,
+    page_waits_for_its_canonical_page_until_that_is_given_up,
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
     unfinished_round_begins_again_with_other_settings_or_more_room,
+    unfinished_round_begins_again_if_more_pages_may_be_listed,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
+    known_url_gets_the_place_of_a_seed,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
     crawl_that_is_removed_in_part_counts_what_is_left,
+    crawl_that_is_removed_in_part_begins_again,
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     web_pages_are_listed_by_prefix,
@@ -85,9 +92,11 @@ fn visit(url: &CrawlUrl, state: CrawlUrlState, change: PageChange, links: &[&str
     let url = CrawlUrl { state, queued: false, next_fetch_at: None, fetched_at: Some(NOW), ..url.clone() };
     let host = HostVisit { next_request_at: at(5), response_millis: 3, failures: 0, lease_expires_at: at(20) };
     CrawlVisit {
+        settings: None,
         url,
         change,
         canonical: None,
+        next_if_unchanged: NextVisit::default(),
         links: links.iter().map(|url| link(url)).collect(),
         skipped: vec![SkippedLinks { reason: "nofollow".to_owned(), count: 2, example: "https://a/x".to_owned() }],
         host,
@@ -155,6 +164,81 @@ async fn visit_without_the_lease_stores_nothing(db: Database) {
     assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.is_ok_and(|gone| !gone));
     assert!(db.delete_crawl(crawl.crawl_id, false, 10, NOW, None).await.unwrap());
     assert_eq!(record(&db, visit(&url, CrawlUrlState::Listed, change(), &[]), "b").await, Recorded::Lost);
+}
+
+async fn visit_under_former_settings_stores_only_the_visit_to_the_host(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let settings = "{\"depth\":2}".to_owned();
+    let again = Crawl { settings: settings.clone(), ..new_crawl("one") };
+    db.start_crawl(again, Vec::new(), LIMITS, at(1), None).await.unwrap();
+    let under = async |settings: Option<String>| {
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &["https://a/2"]);
+        (read.settings, read.url.etag) = (settings, Some("etag".to_owned()));
+        record(&db, read, "a").await
+    };
+    assert_eq!(under(Some("{}".to_owned())).await, Recorded::Outdated);
+    assert_eq!(due(&db, "a").await, [url.clone()], "it is still due");
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 0);
+    assert_eq!(db.number("response_millis", "crawl_hosts").await, 3);
+    let done = Recorded::Done { state: CrawlUrlState::Listed, reason: None, is_running: true };
+    assert_eq!(under(Some(settings)).await, done);
+    db.refresh_crawled_page(url.url_id, at(2)).await.unwrap();
+    assert_eq!(under(None).await, done, "holds under any");
+}
+
+async fn page_that_is_skipped_for_the_same_reason_has_not_changed(db: Database) {
+    start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let skipped = async |text: &str, canonical: Option<&str>, changes: i32| {
+        let url = due(&db, "a").await.into_iter().find(|row| row.url == "https://a/1").unwrap();
+        let change = PageChange::Save(Box::new(page("https://a/1", text)));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, canonical.as_slice());
+        (read.url.next_fetch_at, read.url.interval_seconds, read.url.changes) = (Some(at(100)), Some(1), changes);
+        read.canonical = canonical.map(id_of);
+        read.next_if_unchanged = NextVisit { at: Some(at(200)), interval_seconds: Some(2) };
+        record(&db, read, "a").await;
+        let row = due(&db, "a").await.into_iter().find(|row| row.url == "https://a/1").unwrap();
+        (row.reason.unwrap(), row.next_fetch_at, row.interval_seconds, row.changes)
+    };
+    let changed = |reason: &str, changes: i32| (reason.to_owned(), Some(at(100)), Some(1), changes);
+    let unchanged = |reason: &str, changes: i32| (reason.to_owned(), Some(at(200)), Some(2), changes);
+    assert_eq!(skipped("text", Some("https://a/2"), 1).await, changed("canonical", 1));
+    assert_eq!(skipped("text", Some("https://a/2"), 2).await, unchanged("canonical", 1));
+    db.start_crawl(Crawl { page_limit: Some(0), ..new_crawl("one") }, Vec::new(), LIMITS, NOW, None).await.unwrap();
+    assert_eq!(skipped("text", None, 2).await, changed("limit", 2));
+    assert_eq!(skipped("other text", None, 3).await, unchanged("limit", 2));
+}
+
+async fn page_waits_for_its_canonical_page_until_that_is_given_up(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "o", NOW).await.unwrap();
+    let read = async || {
+        let url = due(&db, "a").await.remove(0);
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &["https://b/1"]);
+        read.canonical = Some(id_of("https://b/1"));
+        match record(&db, read, "o").await {
+            Recorded::Done { state, reason, .. } => (state, reason),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
+    assert!(due(&db, "a").await.is_empty());
+    // In the second round the canonical page has been tried before.
+    for (visits, state) in [(0, "new"), (1, "failed")] {
+        assert_eq!(db.count(&format!("crawl_urls WHERE visits = {visits} AND state = '{state}'")).await, 1);
+        let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
+        let given_up = db.settle_queued(crawl.crawl_id, Some("b".to_owned()), outcome, None, 10, NOW).await.unwrap();
+        assert_eq!(given_up, 1);
+        assert_eq!(read().await, (CrawlUrlState::Listed, None));
+        db.execute("UPDATE crawl_urls SET visits = 1, fetched_at = 1 WHERE host = 'b'").await;
+        db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(50), None).await.unwrap();
+        assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 2);
+        assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
+    }
 }
 
 async fn concurrent_claims_have_one_winner(db: Database) {
@@ -240,6 +324,34 @@ async fn unfinished_round_begins_again_with_other_settings_or_more_room(db: Data
     assert!(is_unconditional().await);
 }
 
+async fn unfinished_round_begins_again_if_more_pages_may_be_listed(db: Database) {
+    let with_limit = async |page_limit: Option<i64>, seeds: &[&str], now: Timestamp| {
+        let seeds = seeds.iter().map(|url| NewCrawlUrl { is_seed: true, ..link(url) }).collect();
+        let crawl = Crawl { page_limit, ..new_crawl("one") };
+        db.start_crawl(crawl, seeds, LIMITS, now, None).await.unwrap()
+    };
+    let crawl = with_limit(Some(1), &["https://a/1", "https://a/2", "https://a/3"], NOW).await;
+    claim(&db, "a", NOW).await.unwrap();
+    let url = due(&db, "a").await.remove(0);
+    let change = PageChange::Save(Box::new(page(&url.url, "some text")));
+    record(&db, visit(&url, CrawlUrlState::Listed, change, &[]), "a").await;
+    assert_eq!(db.refresh_crawled_page(url.url_id, NOW).await.unwrap(), 1);
+    let settle = async |now: Timestamp| {
+        let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
+        db.settle_queued(crawl.crawl_id, None, outcome, None, 10, now).await.unwrap()
+    };
+    let requeue = async |now: Timestamp| db.requeue_crawl(crawl.crawl_id, 10, now).await.unwrap();
+    assert_eq!(settle(NOW).await, 2);
+    for page_limit in [Some(0), Some(1)] {
+        assert_eq!(with_limit(page_limit, &[], at(40)).await.started_at, NOW, "it goes on");
+        assert_eq!(requeue(at(40)).await, 0);
+    }
+    assert_eq!(with_limit(Some(3), &[], at(50)).await.started_at, at(50));
+    assert_eq!(requeue(at(50)).await, 2);
+    assert_eq!(settle(at(51)).await, 0, "it is not full any more");
+    assert_eq!(with_limit(None, &[], at(60)).await.started_at, at(50), "it was not full");
+}
+
 async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Database) {
     let crawl = start(&db, "one", &["https://a/1", "https://a/2"]).await;
     let settle = async |now: Timestamp| {
@@ -265,6 +377,26 @@ async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Data
     assert_eq!(counts().await, [(failed, unreachable, 2)]);
     assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
     assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 0);
+}
+
+async fn known_url_gets_the_place_of_a_seed(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    let far = NewCrawlUrl { depth: 3, priority: 13, chain: 2, ..link("https://a/2?n=1") };
+    let map = NewCrawlUrl { depth: 3, priority: 0, kind: CrawlUrlKind::Sitemap, ..link("https://a/map") };
+    db.add_crawl_urls(crawl.crawl_id, vec![far, map], Vec::new(), LIMITS, NOW).await.unwrap();
+    let seeds = [("https://a/1", 2), ("https://a/2?n=1", 0), ("https://a/map", 0)].map(|(url, depth)| {
+        let seed = link(url);
+        NewCrawlUrl { depth, priority: 10, path_key: None, is_seed: true, ..seed }
+    });
+    let started = db.start_crawl(new_crawl("one"), seeds.to_vec(), LIMITS, at(5), None).await.unwrap();
+    assert_eq!((started.urls, started.queued), (3, 3), "they wait for their visit already");
+    let place = async |url: &str| {
+        let row = due(&db, "a").await.into_iter().find(|row| row.url == url).unwrap();
+        (row.depth, row.priority, row.chain, row.path_key)
+    };
+    assert_eq!(place("https://a/1").await, (1, 11, 0, None), "is nearer");
+    assert_eq!(place("https://a/2?n=1").await, (0, 10, 0, None));
+    assert_eq!(place("https://a/map").await, (0, 0, 0, None), "sitemaps come first");
 }
 
 async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
@@ -317,6 +449,17 @@ async fn crawl_that_is_removed_in_part_counts_what_is_left(db: Database) {
     assert!(db.delete_crawl(crawl.crawl_id, true, 1, at(30), None).await.unwrap());
 }
 
+async fn crawl_that_is_removed_in_part_begins_again(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2", "https://a/3"]).await;
+    db.execute("UPDATE crawl_urls SET etag = 'etag'").await;
+    assert!(!db.delete_crawl(crawl.crawl_id, false, 1, at(30), None).await.unwrap());
+    db.add_crawl_urls(crawl.crawl_id, vec![link("https://a/4")], Vec::new(), LIMITS, at(31)).await.unwrap();
+    assert_eq!(db.count("crawl_urls").await, 2, "no visit fills it meanwhile");
+    let again = db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(40), None).await.unwrap();
+    assert_eq!((again.crawl_id, again.started_at, again.url_limit), (crawl.crawl_id, at(40), 1_000));
+    assert_eq!(db.count("crawl_urls WHERE etag IS NULL").await, 2);
+}
+
 async fn parameters_and_frontier_are_limited(db: Database) {
     let crawl = start(&db, "one", &["https://a/1"]).await;
     let links: Vec<NewCrawlUrl> = (0..5).map(|number| link(&format!("https://a/list?n={number}"))).collect();
@@ -331,6 +474,9 @@ async fn parameters_and_frontier_are_limited(db: Database) {
     let of = |reason: &str| counts.iter().find(|count| count.reason == reason).map(|count| count.count);
     assert_eq!((of("too_many_parameters"), of("frontier_full")), (Some(4), Some(1_003)));
     let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
+    assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), None, 600, NOW).await.unwrap(), 0, "no limit");
+    let full = Crawl { page_limit: Some(0), ..new_crawl("one") };
+    db.start_crawl(full, Vec::new(), LIMITS, NOW, None).await.unwrap();
     assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome.clone(), None, 600, NOW).await.unwrap(), 600);
     assert_eq!(db.settle_queued(crawl.crawl_id, None, outcome, None, 600, NOW).await.unwrap(), 400);
     assert!(claim(&db, "a", NOW).await.is_none());

@@ -64,7 +64,7 @@ pub struct HostRules {
     pub crawl_delay: Option<Duration>,
     /// URLs of sitemaps as the file names them, at most 100.
     pub sitemaps: Vec<String>,
-    /// True if only the beginning of the file was read.
+    /// True if rules are missing: only the beginning of the file was read, or it has too many patterns with `*`.
     pub is_truncated: bool,
     /// True if the file was requested just now.
     pub is_fresh: bool,
@@ -189,7 +189,7 @@ impl RobotsCache {
                 let body = body::read(response, MAX_BYTES).await?;
                 let text: &[u8] = if body.is_truncated { whole_lines(&body.bytes) } else { &body.bytes };
                 let mut rules = Rules::parse(text, &self.token);
-                rules.is_truncated = body.is_truncated;
+                rules.is_truncated |= body.is_truncated;
                 Verdict::Rules(rules)
             } else if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS {
                 body::drain(response).await;

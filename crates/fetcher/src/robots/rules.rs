@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Maximum number of rules per host: far more than sites have, few enough to match a long path quickly.
-const MAX_RULES: usize = 5_000;
+/// Maximum number of patterns with `*` per host: far more than sites have, few enough to match a long path quickly. Each of them may
+/// read the whole path. The others are read once at most, which the length of the file bounds.
+const MAX_WILDCARDS: usize = 5_000;
 
 /// Maximum number and length of the sitemaps that a file may name.
 const MAX_SITEMAPS: usize = 100;
@@ -20,8 +21,10 @@ pub(crate) struct Rules {
     pub crawl_delay: Option<Duration>,
     /// `Sitemap` lines, which belong to no group.
     pub sitemaps: Vec<String>,
-    /// True if the file was longer than what was parsed.
+    /// True if the file was longer than what was parsed, or had patterns beyond the limit.
     pub is_truncated: bool,
+    /// Number of patterns with `*`.
+    wildcards: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +101,7 @@ impl Rules {
 
     fn add(&mut self, line: &Line) {
         match line {
-            Line::Rule { allow, pattern: value } if self.rules.len() < MAX_RULES => {
+            Line::Rule { allow, pattern: value } => {
                 let (pattern, is_anchored) = match value.strip_suffix(b"$") {
                     Some(pattern) => (pattern, true),
                     None => (*value, false),
@@ -108,11 +111,28 @@ impl Rules {
                 if !pattern.starts_with(['/', '*']) {
                     pattern.insert(0, '/');
                 }
-                self.rules.push(Rule { allow: *allow, pattern, is_anchored });
+                self.add_rule(Rule { allow: *allow, pattern, is_anchored });
             }
             Line::CrawlDelay(delay) => self.crawl_delay = Some(*delay),
-            Line::EmptyRule | Line::Rule { .. } => {}
+            Line::EmptyRule => {}
         }
+    }
+
+    /// Adds a rule. Beyond the limit one with `*` allows nothing, or disallows all that begins with the text before it.
+    fn add_rule(&mut self, mut rule: Rule) {
+        if let Some(wildcard) = rule.pattern.find('*') {
+            if self.wildcards < MAX_WILDCARDS {
+                self.wildcards += 1;
+            } else {
+                self.is_truncated = true;
+                if rule.allow {
+                    return;
+                }
+                rule.pattern.truncate(wildcard);
+                rule.is_anchored = false;
+            }
+        }
+        self.rules.push(rule);
     }
 }
 

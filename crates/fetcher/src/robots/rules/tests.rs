@@ -168,11 +168,34 @@ proptest! {
 }
 
 #[test]
-fn the_number_of_rules_is_limited() {
-    let rules = rules(&format!("User-agent: *\n{}Disallow: /x\n", "Disallow: *a*b\n".repeat(MAX_RULES)));
-    assert_eq!(rules.rules.len(), MAX_RULES);
-    assert!(rules.weight() >= MAX_RULES * "*a*b".len());
-    assert!(rules.allows("/x"));
+fn rules_without_wildcards_are_limited_by_the_length_of_the_file_only() {
+    let many: String = (0..20_000).map(|number| format!("Disallow: /n{number}\n")).collect();
+    let rules = rules(&format!("User-agent: *\n{many}Disallow: /x\n"));
+    assert!(!rules.allows("/x") && !rules.allows("/n19999"));
+    assert!(rules.allows("/y") && !rules.is_truncated);
+}
+
+#[test]
+fn the_number_of_wildcards_is_limited() {
+    let with = |rest: &str| rules(&format!("User-agent: *\n{}{rest}", "Disallow: *a*b\n".repeat(MAX_WILDCARDS)));
+    let full = with("Disallow: /x\n");
+    assert_eq!(full.rules.len(), MAX_WILDCARDS + 1);
+    assert!(full.weight() >= MAX_WILDCARDS * "*a*b".len());
+    assert!(!full.allows("/x") && !full.is_truncated);
+    let beyond = with("Allow: /late/*.txt\nDisallow: /late/*.pdf$\nAllow: /late/open\n");
+    assert_eq!(beyond.rules.len(), MAX_WILDCARDS + 2);
+    assert!(beyond.is_truncated);
+    for (path, expected) in [("/late/x.pdf", false), ("/late/x.txt", false), ("/late/open", true), ("/x", true)] {
+        assert_eq!(beyond.allows(path), expected, "{path}");
+    }
+    assert!(!with("Disallow: *.pdf\n").allows("/x"), "nothing is known of the path");
+}
+
+#[test]
+fn rules_beyond_the_limit_matter_in_their_group_only() {
+    let many = "Disallow: /*a*b\n".repeat(MAX_WILDCARDS + 1);
+    let rules = rules(&format!("User-agent: *\n{many}User-agent: ExampleBot\nDisallow: /x\n"));
+    assert!(rules.allows("/y") && !rules.allows("/x") && !rules.is_truncated);
 }
 
 #[test]
