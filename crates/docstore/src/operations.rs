@@ -414,7 +414,7 @@ operations! {
     /// Returns the status of a research run and the sequence of its last event.
     read research::find_research_status(organization_id: OrganizationId, research_id: ResearchId) -> Option<(ResearchStatus, i64)>;
     /// Lists research runs, newest first, before the run with this time and id.
-    read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ResearchRun>;
+    read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ListedResearch>;
     /// Lists the events of a research run after this sequence, in order.
     read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, sequence: i64, limit: i64) -> Vec<ResearchEvent>;
     /// Counts the research runs of all organizations in a status.

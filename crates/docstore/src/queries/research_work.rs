@@ -233,6 +233,7 @@ pub(super) async fn end_run(
             runs::error.eq(run.error.clone()),
             runs::output.eq(end.output),
             // Only the report is of use from now on.
+            runs::request.eq(""),
             runs::state.eq(""),
             runs::progress.eq(run.progress.clone()),
             runs::searches.eq(run.searches),

@@ -21,7 +21,7 @@ row! {
         /// Identity that its searches are charged to.
         pub identity: String,
         pub query: String,
-        /// JSON of everything that determines the run.
+        /// JSON of everything that determines the run; empty after its end.
         pub request: String,
         /// Progress for readers.
         pub progress: Details,
@@ -72,6 +72,22 @@ impl ResearchRun {
             created_at: now,
         })
     }
+}
+
+/// Research run of a list, without what takes much room: its request can have hundreds of kilobytes.
+#[derive(Clone, Queryable, Selectable)]
+#[diesel(table_name = research_runs)]
+pub struct ListedResearch {
+    pub research_id: ResearchId,
+    pub session_id: SessionId,
+    pub query: String,
+    pub status: ResearchStatus,
+    pub stop_reason: Option<ResearchStop>,
+    pub metadata: Details,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub expires_at: Timestamp,
 }
 
 // Hides the secret and the texts.
