@@ -14,10 +14,9 @@ use super::super::quotes::Quote;
 use super::super::quotes::addresses::without_unknown_addresses;
 use super::super::quotes::note_sentences::NoteSentences;
 use super::super::state::State;
-use super::super::text::display;
 use super::super::text::similar::Gist;
+use super::super::text::{display, marks};
 use super::layout::{Block, Piece, Section};
-use super::marks;
 
 /// Shared words that make a note the source of a sentence without a mark.
 const SUPPORTS: f64 = 0.5;
