@@ -28,8 +28,8 @@ pub use file::{
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 pub use page_read::PageRead;
 pub use research::{
-    ClaimedResearch, ListedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent,
-    ResearchProgress, ResearchRun, ResearchStep,
+    ClaimedResearch, ListedResearch, NewResearchEvent, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,
+    ResearchRun, ResearchStep,
 };
 pub use run::IndexRun;
 pub use usage::{DAY, HOUR, MINUTE, RollupPosition, UsageEvent, UsageRollup};

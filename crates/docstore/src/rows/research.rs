@@ -1,9 +1,7 @@
 use std::fmt;
 
 use diesel::prelude::*;
-use model::{
-    CaptureId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, SearchId, SessionId, Timestamp, WebhookEvent,
-};
+use model::{CaptureId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, SessionId, Timestamp, WebhookEvent};
 use uuid::Uuid;
 
 use super::{NewWebhookEvent, WebhookDelivery};
@@ -175,10 +173,3 @@ pub struct ResearchEnd {
 
 /// Converts an ended run to the event for webhooks.
 pub type ResearchEnded = fn(&ResearchRun, WebhookEvent) -> NewWebhookEvent;
-
-/// Search that a research run paid for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct PaidSearch {
-    pub search_id: SearchId,
-    pub paid_at: Timestamp,
-}

@@ -251,10 +251,7 @@ async fn searches_of_a_deleted_run_are_not_unstored(db: Database) {
     let data = Details::default().with("search_id", stored.to_string());
     let search = ResearchStep { events: vec![NewResearchEvent { kind: "search", data }], ..step(2, &[]) };
     assert!(db.record_research_step(id, "a".to_owned(), search, at(1), at(20)).await.unwrap());
-    let found = async || {
-        let found = db.find_unstored_searches(organization_id, id).await.unwrap();
-        found.map(|found| found.into_iter().map(|paid| paid.search_id).collect::<Vec<_>>())
-    };
+    let found = async || db.find_unstored_searches(organization_id, id).await.unwrap();
     assert_eq!(found().await, Some(vec![unstored]));
     assert!(db.delete_research(organization_id, id, at(2), ended).await.unwrap());
     assert_eq!(found().await, None);

@@ -127,8 +127,7 @@ impl Research {
             return;
         };
         // These are the searches of the last step, which nobody gets to see if the run is deleted.
-        let is_stored =
-            |id: SearchId| unstored.as_ref().is_some_and(|unstored| unstored.iter().all(|paid| paid.search_id != id));
+        let is_stored = |id: SearchId| unstored.as_ref().is_some_and(|unstored| !unstored.contains(&id));
         charges.into_iter().filter(|charge| charge.search_id().is_some_and(is_stored)).for_each(Charge::keep);
     }
 

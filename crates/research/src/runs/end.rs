@@ -1,7 +1,7 @@
 use ::webhooks::research_ended;
 use app::{Error, Result, Viewer};
 use docstore::StoreError;
-use model::{OrganizationId, ResearchId, SearchId};
+use model::{OrganizationId, ResearchId};
 
 use super::{Research, RunView};
 
@@ -34,9 +34,9 @@ impl Research {
         research_id: ResearchId,
     ) -> Result<(), StoreError> {
         let unstored = self.store.find_unstored_searches(organization_id, research_id).await?.unwrap_or_default();
-        let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
-        let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
-        self.store.refund_searches(organization_id, ids, from, self.clock.now()).await?;
+        if !unstored.is_empty() {
+            self.store.refund_searches(organization_id, unstored, self.clock.now()).await?;
+        }
         Ok(())
     }
 
