@@ -33,15 +33,18 @@ struct Shown<'a> {
     state: &'a State,
     notes: &'a [usize],
     sentences: NoteSentences,
-    /// Texts of the notes, folded.
-    folded: BTreeMap<usize, String>,
+    /// Texts of the notes, folded: with the numbers of their marks, which the model saw, and without.
+    folded: BTreeMap<usize, [String; 2]>,
     /// Sentences without a mark that may still be compared with all notes.
     unmarked: usize,
 }
 
 impl<'a> Shown<'a> {
     fn of(state: &'a State, notes: &'a [usize]) -> Self {
-        let text = |note: &usize| state.notes.get(*note).map(|kept| (*note, fold(&kept.text)));
+        let text = |note: &usize| {
+            let text = &state.notes.get(*note)?.text;
+            Some((*note, [fold(text), fold(&marks::take(text).0)]))
+        };
         Self {
             state,
             notes,
@@ -159,7 +162,7 @@ fn supported(shown: &mut Shown<'_>, sentence: &str) -> Option<(String, Vec<Quote
         }
         citations.push(quote);
     }
-    let notes: Vec<&String> = citations.iter().filter_map(|quote| shown.folded.get(&quote.note)).collect();
+    let notes: Vec<&String> = citations.iter().filter_map(|quote| shown.folded.get(&quote.note)).flatten().collect();
     let quotes_notes = quoted(&text).all(|words| notes.iter().any(|note| note.contains(words.as_str())));
     quotes_notes.then_some((text, citations))
 }

@@ -8,6 +8,7 @@ const MAX_INSIDE: usize = 60;
 /// A mark in a text.
 struct Mark<'a> {
     before: &'a str,
+    inside: &'a str,
     numbers: Vec<usize>,
     after: &'a str,
 }
@@ -26,6 +27,18 @@ pub(crate) fn take(text: &str) -> (String, Vec<usize>) {
     (out, numbers)
 }
 
+/// Returns the text with round brackets around the numbers of its marks, which then are none.
+pub(crate) fn rounded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(Mark { before, inside, after, .. }) = find(rest) {
+        out.extend([before, "(", inside, ")"]);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Returns the length of the marks at the beginning of a text, which belong to the sentence before, in bytes.
 pub(crate) fn leading(text: &str) -> usize {
     let mut rest = text;
@@ -42,8 +55,8 @@ fn find(text: &str) -> Option<Mark<'_>> {
         // With room for the bracket, which takes up to three bytes. Unclosed brackets must not cost the rest of the text each.
         let near = &inside[..inside.floor_char_boundary(MAX_INSIDE + 3)];
         let (end, close) = near.match_indices([']', '】']).next().filter(|(end, _)| *end <= MAX_INSIDE)?;
-        let numbers = read(&inside[..end])?;
-        Some(Mark { before: &text[..at], numbers, after: &inside[end + close.len()..] })
+        let (inside, after) = (&inside[..end], &inside[end + close.len()..]);
+        Some(Mark { before: &text[..at], inside, numbers: read(inside)?, after })
     })
 }
 
@@ -74,6 +87,18 @@ mod tests {
         assert_eq!(leading(" [1] [2] More"), 8);
         assert_eq!(leading("More [1]"), 0);
         assert_eq!(leading("[a] [1]"), 0);
+    }
+
+    #[test]
+    fn rounded_marks_are_none() {
+        for (text, expected) in [
+            ("In 1937.[2][3, 4] 【5】", "In 1937.(2)(3, 4) (5)"),
+            ("[[6]](#cite) [^7]: [ 8 ]", "[(6)](#cite) (^7): ( 8 )"),
+            ("[link](x) [a1] [", "[link](x) [a1] ["),
+        ] {
+            assert_eq!(rounded(text), expected);
+            assert_eq!(take(expected).1, []);
+        }
     }
 
     #[test]
