@@ -186,3 +186,17 @@ fn structured(answer: &str, shown: &[usize]) -> Option<Written> {
     }
     Some(Written::Structured { value, basis })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thoughts_are_no_part_of_a_report_and_their_tags_can_be() {
+        let report = "Thoughts begin with `<think>` [1]. They end with `</think>` [2]. An answer follows.";
+        for answer in [report.to_owned(), format!("<think>\nHm [3].\n</think>\n{report}")] {
+            let written = Written::Text { text: report.to_owned(), shown: vec![0, 1] };
+            assert_eq!(parse(&answer, &[0, 1], Format::Markdown), Some(written), "{answer}");
+        }
+    }
+}
