@@ -40,7 +40,8 @@ impl Research {
         Ok(())
     }
 
-    /// Deletes a run with everything that is stored of it. Cancels it first if it has not ended.
+    /// Deletes a run with its report and events, and cancels it first if it has not ended. Its recorded searches and pending webhook
+    /// deliveries stay.
     ///
     /// # Errors
     /// As [`Research::cancel`].
