@@ -21,8 +21,8 @@ pub fn check(folder: &Path, min_free_bytes: u64) -> Result<String, String> {
     let free = free_bytes(folder).map_err(unreadable)?;
     if free < min_free_bytes {
         return Err(format!(
-            "{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}: uploads, imports and \
-             indexing are paused, searches continue"
+            "{free} bytes are free, less than `quotas.min_free_disk_bytes` = {min_free_bytes}: uploads, imports, \
+             indexing and new research runs are paused, searches continue"
         ));
     }
     Ok(format!("{free} bytes are free"))

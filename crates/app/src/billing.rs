@@ -199,7 +199,7 @@ impl Payment {
         let end = Instant::now() + REFUND_PATIENCE;
         loop {
             let now = self.clock.now();
-            match self.store.refund_searches(organization_id, vec![search_id], self.paid_at, now).await {
+            match self.store.refund_searches(organization_id, vec![search_id], now).await {
                 Ok(_) => return,
                 Err(StoreError::Unavailable(_) | StoreError::Aborted(_)) if Instant::now() < end => {
                     tokio::time::sleep(REFUND_DELAY).await;

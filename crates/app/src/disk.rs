@@ -26,7 +26,7 @@ impl FreeSpace {
         Self::new(Arc::new(|| Ok(None)))
     }
 
-    /// Returns true if too little space is free for uploads and imports.
+    /// Returns true if too little space is free for work that needs it.
     pub fn is_low(&self) -> bool {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, is_low)) = *last
@@ -39,7 +39,7 @@ impl FreeSpace {
         if let Err(reason) = &outcome
             && !last.is_some_and(|(_, was_low)| was_low)
         {
-            tracing::error!(%reason, "uploads, imports and indexing are paused");
+            tracing::error!(%reason, "uploads, imports, indexing and new research runs are paused");
         }
         *last = Some((Instant::now(), is_low));
         is_low

@@ -79,7 +79,7 @@ pub enum Quota {
     #[error("the organization has {limit} webhooks, which is the quota")]
     Webhooks { limit: u64 },
     /// The server has too little free disk space.
-    #[error("the disk of the server is almost full: uploads and indexing are paused, searches continue")]
+    #[error("the disk of the server is almost full: uploads, indexing and research are paused, searches continue")]
     Disk,
 }
 

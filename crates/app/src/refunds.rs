@@ -62,10 +62,9 @@ async fn sweep_organization(
     now: Timestamp,
     window: Duration,
 ) -> Result<(), StoreError> {
-    let from = now - window;
-    let unrecorded = store.find_unrecorded_searches(organization_id, from, now - LOST_AFTER).await?;
+    let unrecorded = store.find_unrecorded_searches(organization_id, now - window, now - LOST_AFTER).await?;
     for lost in unrecorded.chunks(BATCH) {
-        let refunded = store.refund_searches(organization_id, lost.to_vec(), from, now).await?;
+        let refunded = store.refund_searches(organization_id, lost.to_vec(), now).await?;
         if refunded > 0 {
             metrics::counter!("retrieval_searches_refunded_total").increment(refunded as u64);
             tracing::warn!(%organization_id, refunded, "refunded searches that were never answered");

@@ -160,9 +160,9 @@ operations! {
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
     /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded: lost in a crash.
     read balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
-    /// Refunds the cost of these searches since `from`, except what was refunded before, in one transaction that holds the balance.
-    /// Returns the number of refunds.
-    write balances::refund_searches(organization_id: OrganizationId, search_ids: Vec<SearchId>, from: Timestamp, now: Timestamp) -> usize;
+    /// Refunds the cost of these searches, except what was refunded before, in one transaction that holds the balance. Returns the
+    /// number of refunds.
+    write balances::refund_searches(organization_id: OrganizationId, search_ids: Vec<SearchId>, now: Timestamp) -> usize;
     /// Lists the ledger, oldest first, after the entry with this time and id.
     read balances::list_balance_entries(organization_id: OrganizationId, after: Option<(Timestamp, BalanceEntryId)>, limit: i64) -> Vec<BalanceEntry>;
     /// Returns the balance in cents; `None` if the organization never had one.
@@ -415,7 +415,7 @@ operations! {
     /// Returns the status of a research run and the sequence of its last event.
     read research::find_research_status(organization_id: OrganizationId, research_id: ResearchId) -> Option<(ResearchStatus, i64)>;
     /// Lists research runs, newest first, before the run with this time and id.
-    read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ResearchRun>;
+    read research::list_research(organization_id: OrganizationId, status: Option<ResearchStatus>, before: Option<(Timestamp, ResearchId)>, limit: i64) -> Vec<ListedResearch>;
     /// Lists the events of a research run after this sequence, in order.
     read research::list_research_events(organization_id: OrganizationId, research_id: ResearchId, sequence: i64, limit: i64) -> Vec<ResearchEvent>;
     /// Counts the research runs of all organizations in a status.
@@ -444,7 +444,7 @@ operations! {
     write research_work::expire_research_leases() -> usize;
     /// Finds searches that a research run paid for and whose outcome it has not stored. `None` if the run is deleted: its outcomes are
     /// gone with it.
-    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Option<Vec<PaidSearch>>;
+    snapshot research_work::find_unstored_searches(organization_id: OrganizationId, research_id: ResearchId) -> Option<Vec<SearchId>>;
 
     /// Creates a webhook. Returns false and creates nothing if the organization has `limit` webhooks.
     write webhooks::create_webhook(webhook: Webhook, limit: i64, entry: AuditEntry) -> bool;

@@ -6,6 +6,6 @@ mod runs;
 
 pub use runner::register_metrics;
 pub use runs::{
-    CreatedRun, Follower, ListQuery, NewRun, NewWebhook, Options, Parts, PlanEntry, Progress, Research, RunError,
-    RunEvent, RunView, RunsPage, WebhookView,
+    CreatedRun, Follower, ListQuery, NewRun, NewWebhook, Options, Parts, PlanEntry, Progress, Research, RunEntry,
+    RunError, RunEvent, RunView, RunsPage, WebhookView,
 };

@@ -1,5 +1,6 @@
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use blobs::memory::MemoryStore;
@@ -7,38 +8,56 @@ use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignGe
 use bytes::Bytes;
 use time::OffsetDateTime;
 
+/// Work of another process.
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// The memory store, which a test can switch off.
 #[derive(Default)]
 pub struct TestBlobs {
     pub inner: MemoryStore,
     fault: Mutex<Option<BlobErrorKind>>,
-    vanishing: Mutex<Option<String>>,
+    /// Key, number of calls of `head` for it that are left, and the work to do then.
+    after_head: Mutex<Option<(String, usize, Work)>>,
+    replaced_at_deletion: Mutex<Option<String>>,
 }
 
 impl TestBlobs {
     /// From now on every call fails, except those to [`inner`](Self::inner).
     pub fn fail(&self, kind: BlobErrorKind) {
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+        *lock(&self.fault) = Some(kind);
     }
 
     pub fn recover(&self) {
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.fault) = None;
     }
 
-    /// Deletes this object after its next `head`, as another process may.
-    pub fn vanish_after_head(&self, key: String) {
-        *self.vanishing.lock().unwrap_or_else(PoisonError::into_inner) = Some(key);
+    /// Does this within a `head` of the object, `calls` from now on, once it has looked: another process may be as fast.
+    pub fn after_head(&self, key: String, calls: usize, work: impl Future<Output = ()> + Send + 'static) {
+        *lock(&self.after_head) = Some((key, calls, Box::pin(work)));
     }
 
-    fn vanishes(&self, key: &str) -> bool {
-        let mut vanishing = self.vanishing.lock().unwrap_or_else(PoisonError::into_inner);
-        vanishing.take_if(|vanishing| vanishing.as_str() == key).is_some()
+    /// Lets the next deletion of the object fail as unavailable, and stores another object under its key at this moment.
+    pub fn replace_at_deletion(&self, key: String) {
+        *lock(&self.replaced_at_deletion) = Some(key);
+    }
+
+    /// Counts a call of `head`. Returns the work that is due.
+    fn due(&self, key: &str) -> Option<Work> {
+        let mut waiting = lock(&self.after_head);
+        let (_, left, _) = waiting.as_mut().filter(|(waiting, _, _)| waiting == key)?;
+        *left = left.saturating_sub(1);
+        let (_, _, work) = waiting.take_if(|(_, left, _)| *left == 0)?;
+        Some(work)
     }
 
     fn check(&self) -> Result<(), BlobError> {
-        let fault = *self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = *lock(&self.fault);
         fault.map_or(Ok(()), |kind| Err(BlobError::new(kind, "the bucket is on fire")))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[async_trait]
@@ -61,19 +80,26 @@ impl BlobStore for TestBlobs {
     async fn head(&self, key: &str) -> Result<Option<ObjectMeta>, BlobError> {
         self.check()?;
         let found = self.inner.head(key).await?;
-        if self.vanishes(key) {
-            self.inner.delete(key).await?;
+        if let Some(work) = self.due(key) {
+            work.await;
         }
         Ok(found)
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
-        self.check()?;
-        self.inner.delete(key).await
+        match self.delete_once(key).await {
+            Err(error) if error.kind == BlobErrorKind::Unavailable => self.delete_once(key).await,
+            outcome => outcome,
+        }
     }
 
     async fn delete_once(&self, key: &str) -> Result<(), BlobError> {
         self.check()?;
+        let replaced = lock(&self.replaced_at_deletion).take_if(|replaced| replaced.as_str() == key);
+        if replaced.is_some() {
+            self.inner.put(key, Bytes::from_static(b"uploaded again")).await?;
+            return Err(BlobError::new(BlobErrorKind::Unavailable, "the bucket is on fire"));
+        }
         self.inner.delete_once(key).await
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod quota;
 mod store;
 mod view;
 
-use blobs::PresignPut;
+use blobs::{ObjectMeta, PresignPut};
 use docstore::{File, IndexRun, ReplacedUpload, Strings, Withdrawal};
 use file_types::FileKind;
 use ingest::clock::{from_date_time, to_date_time};
@@ -179,7 +179,7 @@ impl App {
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
-        let existed = before?.is_some();
+        let before = before?;
         let object = self.blobs.head(&object_key).await?;
         if let Some(object) = &object {
             let uploaded_at = from_date_time(object.last_modified);
@@ -191,16 +191,20 @@ impl App {
                 // Before the object is deleted: the client may leave, and storage may fail.
                 self.queue_run(viewer, RunMode::Incremental).await?;
             }
-            self.blobs.delete(&object_key).await?;
-            let bytes = i64::try_from(object.size).unwrap_or(i64::MAX);
-            let etag = object.etag.clone();
-            self.store.release_upload(organization_id, object_key.clone(), bytes, uploaded_at, etag).await?;
+            let file = self.store.find_file(organization_id, object_key.clone()).await?;
+            if file.is_some_and(|file| is_deleted(&file, before.as_ref(), object)) {
+                // One attempt: between two, the owner may upload the file again. What fails here is left to the run.
+                self.blobs.delete_once(&object_key).await?;
+                let bytes = i64::try_from(object.size).unwrap_or(i64::MAX);
+                let etag = object.etag.clone();
+                self.store.release_upload(organization_id, object_key, bytes, uploaded_at, etag).await?;
+            }
         }
         // Start the queued run last: an earlier one could delete the object before `head` sees it.
         if queued {
             self.wake_runner();
         }
-        Ok(existed || object.is_some() || hidden)
+        Ok(before.is_some() || object.is_some() || hidden)
     }
 
     /// Queues a run, or returns the one that is already queued.
@@ -241,6 +245,12 @@ impl App {
         let run = self.store.find_run(viewer.organization_id, sync_id).await?;
         run.map(RunView::from).ok_or(Error::SyncNotFound)
     }
+}
+
+/// Returns true if the object is that of a file which was deleted, not a later upload. `before`: the object at the time of the deletion,
+/// which tells them apart also if the clock of storage is ahead.
+fn is_deleted(file: &File, before: Option<&ObjectMeta>, object: &ObjectMeta) -> bool {
+    file.withdrawn_at.is_some() && (before == Some(object) || objects::is_withdrawn(file, object))
 }
 
 fn check_type(name: &str) -> Result<()> {

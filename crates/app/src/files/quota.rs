@@ -54,8 +54,11 @@ impl App {
         }
     }
 
-    /// Refuses work that stores files while the disk is almost full.
-    pub(super) fn require_disk_space(&self) -> Result<()> {
+    /// Refuses work that stores files or research runs while the disk is almost full.
+    ///
+    /// # Errors
+    /// `QuotaExceeded`.
+    pub fn require_disk_space(&self) -> Result<()> {
         if self.free_space.is_low() { Err(Error::QuotaExceeded(Quota::Disk)) } else { Ok(()) }
     }
 }

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use app::files::PresignRequest;
@@ -325,7 +326,8 @@ mod deletion {
     #[tokio::test]
     async fn a_file_whose_object_a_run_deletes_first_was_deleted() {
         let (world, tenant) = with_upload().await;
-        world.blobs.vanish_after_head(objects::key(tenant.organization_id, "notes.txt"));
+        let (blobs, key) = (Arc::clone(&world.blobs), objects::key(tenant.organization_id, "notes.txt"));
+        world.blobs.after_head(key.clone(), 1, async move { blobs.inner.delete(&key).await.unwrap() });
         assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
         assert!(!world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap(), "there is nothing left");
     }
@@ -349,6 +351,48 @@ mod deletion {
         let (one, other) = tokio::join!(delete(), delete());
         assert!(one.unwrap() || other.unwrap());
         assert!(has_next_run(&world, run).await);
+    }
+
+    /// Storage may be slow, and the owner quick.
+    #[tokio::test]
+    async fn upload_while_a_deletion_looks_for_the_object_stays() {
+        let (world, tenant) = with_file().await;
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        let (service, viewer) = (Arc::clone(&world.app), tenant.viewer.clone());
+        let (blobs, uploaded) = (Arc::clone(&world.blobs), key.clone());
+        let again = async move {
+            let text = "The tides once more.";
+            service.presign_file(&viewer, presign("notes.txt", text.len() as u64)).await.unwrap();
+            blobs.inner.put(&uploaded, text.into()).await.unwrap();
+        };
+        world.blobs.after_head(key.clone(), 2, again);
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        let kept = world.blobs.inner.head(&key).await.unwrap();
+        assert_eq!(kept.map(|object| object.size), Some(20));
+        world.index_files(&tenant, RunMode::Incremental).await;
+        assert_eq!(found(&world, &tenant, "tides").await, [url(&tenant, "notes.txt")]);
+    }
+
+    #[tokio::test]
+    async fn upload_after_a_failed_attempt_to_delete_stays() {
+        let (world, tenant) = with_file().await;
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        world.blobs.replace_at_deletion(key.clone());
+        let error = world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        assert!(matches!(error, Error::Unavailable { backend: "storage", .. }), "{error:?}");
+        let kept = world.blobs.inner.head(&key).await.unwrap();
+        assert_eq!(kept.map(|object| object.size), Some(14));
+        assert!(world.store.has_unfinished_run(tenant.organization_id).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_file_is_deleted_also_if_the_clock_of_storage_is_ahead() {
+        let (world, tenant) = with_file().await;
+        world.clock.set_back(Duration::from_secs(5));
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        assert_eq!(names(&world, &tenant).await, Vec::<String>::new());
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        assert!(world.blobs.inner.head(&key).await.unwrap().is_none());
     }
 
     #[tokio::test]

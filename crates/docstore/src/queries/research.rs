@@ -5,7 +5,7 @@ use model::{OrganizationId, ResearchId, ResearchStatus, ResearchStop, Timestamp}
 use super::Conn;
 use super::research_work::{end_run, insert_events};
 use crate::error::Result;
-use crate::rows::{NewResearchEvent, ResearchEnd, ResearchEnded, ResearchEvent, ResearchRun};
+use crate::rows::{ListedResearch, NewResearchEvent, ResearchEnd, ResearchEnded, ResearchEvent, ResearchRun};
 use crate::schema::{organizations, research_events as events, research_runs as runs};
 use crate::types::{Bind, bind_all};
 
@@ -75,12 +75,12 @@ pub async fn list_research(
     status: Option<ResearchStatus>,
     before: Option<(Timestamp, ResearchId)>,
     limit: i64,
-) -> Result<Vec<ResearchRun>> {
+) -> Result<Vec<ListedResearch>> {
     let mut query = runs::table
         .filter(runs::organization_id.eq(Bind(organization_id)))
         .order((runs::created_at.desc(), runs::research_id.desc()))
         .limit(limit)
-        .select(ResearchRun::as_select())
+        .select(ListedResearch::as_select())
         .into_boxed();
     if let Some(status) = status {
         query = query.filter(runs::status.eq(Bind(status)));

@@ -10,7 +10,7 @@ use super::{Conn, evidence};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::rows::{
-    ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchRun, ResearchStep,
+    ClaimedResearch, NewResearchEvent, ResearchEnd, ResearchEnded, ResearchEvent, ResearchRun, ResearchStep,
 };
 use crate::schema::{balance_entries, research_events as events, research_runs as runs};
 use crate::types::{Bind, Details, bind_all};
@@ -233,6 +233,7 @@ pub(super) async fn end_run(
             runs::error.eq(run.error.clone()),
             runs::output.eq(end.output),
             // Only the report is of use from now on.
+            runs::request.eq(""),
             runs::state.eq(""),
             runs::progress.eq(run.progress.clone()),
             runs::searches.eq(run.searches),
@@ -293,16 +294,16 @@ pub async fn find_unstored_searches(
     connection: &mut Conn,
     organization_id: OrganizationId,
     research_id: ResearchId,
-) -> Result<Option<Vec<PaidSearch>>> {
+) -> Result<Option<Vec<SearchId>>> {
     let run = runs::table.find(Bind(research_id)).filter(runs::organization_id.eq(Bind(organization_id)));
     if run.count().get_result::<i64>(connection).await? == 0 {
         return Ok(None);
     }
-    let paid: Vec<(Option<SearchId>, Timestamp)> = balance_entries::table
+    let paid: Vec<Option<SearchId>> = balance_entries::table
         .filter(balance_entries::research_id.eq(Bind(Some(research_id))))
         .filter(balance_entries::organization_id.eq(Bind(organization_id)))
         .filter(balance_entries::cents.lt(0))
-        .select((balance_entries::search_id, balance_entries::created_at))
+        .select(balance_entries::search_id)
         .load(connection)
         .await?;
     if paid.is_empty() {
@@ -317,8 +318,5 @@ pub async fn find_unstored_searches(
         .await?;
     let stored: HashSet<SearchId> =
         stored.iter().filter_map(|data| data.0.get("search_id")?.as_str()?.parse().ok()).collect();
-    let unstored = |(search_id, paid_at): (Option<SearchId>, Timestamp)| {
-        search_id.filter(|id| !stored.contains(id)).map(|search_id| PaidSearch { search_id, paid_at })
-    };
-    Ok(Some(paid.into_iter().filter_map(unstored).collect()))
+    Ok(Some(paid.into_iter().flatten().filter(|id| !stored.contains(id)).collect()))
 }

@@ -28,7 +28,7 @@ pub use file::{
 pub use outbox::{IndexGenerations, NewOutboxEntry, OutboxEntry, PendingOutbox};
 pub use page_read::PageRead;
 pub use research::{
-    ClaimedResearch, NewResearchEvent, PaidSearch, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,
+    ClaimedResearch, ListedResearch, NewResearchEvent, ResearchEnd, ResearchEnded, ResearchEvent, ResearchProgress,
     ResearchRun, ResearchStep,
 };
 pub use run::IndexRun;

@@ -1,9 +1,7 @@
 use std::fmt;
 
 use diesel::prelude::*;
-use model::{
-    CaptureId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, SearchId, SessionId, Timestamp, WebhookEvent,
-};
+use model::{CaptureId, OrganizationId, ResearchId, ResearchStatus, ResearchStop, SessionId, Timestamp, WebhookEvent};
 use uuid::Uuid;
 
 use super::{NewWebhookEvent, WebhookDelivery};
@@ -21,7 +19,7 @@ row! {
         /// Identity that its searches are charged to.
         pub identity: String,
         pub query: String,
-        /// JSON of everything that determines the run.
+        /// JSON of everything that determines the run; empty after its end.
         pub request: String,
         /// Progress for readers.
         pub progress: Details,
@@ -72,6 +70,22 @@ impl ResearchRun {
             created_at: now,
         })
     }
+}
+
+/// Research run of a list, without what takes much room: its request can have hundreds of kilobytes.
+#[derive(Clone, Queryable, Selectable)]
+#[diesel(table_name = research_runs)]
+pub struct ListedResearch {
+    pub research_id: ResearchId,
+    pub session_id: SessionId,
+    pub query: String,
+    pub status: ResearchStatus,
+    pub stop_reason: Option<ResearchStop>,
+    pub metadata: Details,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub expires_at: Timestamp,
 }
 
 // Hides the secret and the texts.
@@ -159,10 +173,3 @@ pub struct ResearchEnd {
 
 /// Converts an ended run to the event for webhooks.
 pub type ResearchEnded = fn(&ResearchRun, WebhookEvent) -> NewWebhookEvent;
-
-/// Search that a research run paid for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct PaidSearch {
-    pub search_id: SearchId,
-    pub paid_at: Timestamp,
-}

@@ -187,7 +187,7 @@ async fn end_enqueues_its_deliveries_once(db: Database) {
     let (run, output) = db.find_research(organization_id, id).await.unwrap().unwrap();
     assert_eq!((run.status, run.completed_at, output.as_deref()), (ResearchStatus::Completed, Some(at(3)), Some("{}")));
     assert_eq!(kinds(&db, organization_id, id, 0).await, ["created", "started", "output_delta", "completed"]);
-    assert_eq!(db.count("research_runs WHERE state <> ''").await, 0);
+    assert_eq!(db.count("research_runs WHERE state <> '' OR request <> ''").await, 0);
 }
 
 async fn cancelled_run_is_lost_to_its_worker(db: Database) {
@@ -200,6 +200,7 @@ async fn cancelled_run_is_lost_to_its_worker(db: Database) {
     assert!(!db.record_research_step(id, "a".to_owned(), step(2, &["search"]), at(3), at(20)).await.unwrap());
     assert!(!db.finish_research(id, "a".to_owned(), end(ResearchStatus::Completed), at(3), ended).await.unwrap());
     assert_eq!(kinds(&db, organization_id, id, 0).await, ["created", "started", "cancelled"]);
+    assert_eq!(db.count("research_runs WHERE request <> ''").await, 0);
     let other = new_organization(&db).await;
     assert!(!db.cancel_research(other, id, at(9), at(2), ended).await.unwrap());
     assert!(!db.delete_research(other, id, at(2), ended).await.unwrap());
@@ -250,10 +251,7 @@ async fn searches_of_a_deleted_run_are_not_unstored(db: Database) {
     let data = Details::default().with("search_id", stored.to_string());
     let search = ResearchStep { events: vec![NewResearchEvent { kind: "search", data }], ..step(2, &[]) };
     assert!(db.record_research_step(id, "a".to_owned(), search, at(1), at(20)).await.unwrap());
-    let found = async || {
-        let found = db.find_unstored_searches(organization_id, id).await.unwrap();
-        found.map(|found| found.into_iter().map(|paid| paid.search_id).collect::<Vec<_>>())
-    };
+    let found = async || db.find_unstored_searches(organization_id, id).await.unwrap();
     assert_eq!(found().await, Some(vec![unstored]));
     assert!(db.delete_research(organization_id, id, at(2), ended).await.unwrap());
     assert_eq!(found().await, None);

@@ -7,7 +7,7 @@ use api_types::{
 use app::clock::to_date_time;
 use model::{IndexName, ResearchStop, Timestamp};
 use research::engine::{Citation, Depth, Format, Report};
-use research::{RunView, WebhookView};
+use research::{RunEntry, RunView, WebhookView};
 use serde_json::Map;
 use time::OffsetDateTime;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(view: &RunView, now: OffsetDateTime) -> ResearchRun {
         research_id: view.research_id.0,
         session_id: view.session_id.0,
         query: view.query.clone(),
-        status: status(view),
+        status: status(view.status),
         stop_reason: view.stop_reason.map(stop_reason),
         created_at: at(view.created_at),
         started_at: view.started_at.map(at),
@@ -55,11 +55,11 @@ pub(crate) fn run(view: &RunView, now: OffsetDateTime) -> ResearchRun {
 }
 
 /// Converts a run of a list.
-pub(crate) fn entry(view: RunView) -> ResearchEntry {
+pub(crate) fn entry(view: RunEntry) -> ResearchEntry {
     ResearchEntry {
         research_id: view.research_id.0,
         session_id: view.session_id.0,
-        status: status(&view),
+        status: status(view.status),
         stop_reason: view.stop_reason.map(stop_reason),
         created_at: at(view.created_at),
         started_at: view.started_at.map(at),
@@ -84,8 +84,8 @@ fn at(at: Timestamp) -> String {
     rfc3339(to_date_time(at))
 }
 
-fn status(view: &RunView) -> ResearchStatus {
-    match view.status {
+fn status(status: model::ResearchStatus) -> ResearchStatus {
+    match status {
         model::ResearchStatus::Queued => ResearchStatus::Queued,
         model::ResearchStatus::Running => ResearchStatus::Running,
         model::ResearchStatus::Completed => ResearchStatus::Completed,

@@ -11,8 +11,9 @@ use model::{DocId, OrganizationId, RunMode, Timestamp};
 use super::RunError;
 use crate::objects;
 
-/// Age at which names without an uploaded object are forgotten. Presigned URLs are valid for 15 minutes.
-const UPLOAD_GRACE: Duration = Duration::from_hours(1);
+/// Age at which names without an uploaded object are forgotten. A presigned URL limits the start of its upload only: 100 MiB at
+/// 4 KiB/s, the least speed that the embedded store accepts, take seven hours.
+const UPLOAD_GRACE: Duration = Duration::from_hours(24);
 
 /// Files per page.
 const PAGE: usize = 1_000;

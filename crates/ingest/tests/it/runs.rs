@@ -134,6 +134,29 @@ async fn late_upload_is_measured_again() {
     worker.stop().await;
 }
 
+/// A URL limits the start of its upload, which can take hours.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn name_without_an_object_is_forgotten_after_a_day() {
+    let world = World::new().await;
+    for name in ["slow.txt", "never.txt"] {
+        world.register(name).await;
+    }
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = async || world.wait(world.request_run(RunMode::Incremental).await).await;
+    let is_known =
+        async |name: &str| world.store.find_file(world.organization_id, world.key(name)).await.unwrap().is_some();
+    world.clock.advance(Duration::from_mins(61));
+    assert_eq!(run().await.stats(), stats(0, 0, 0, 0));
+    assert!(is_known("slow.txt").await && is_known("never.txt").await);
+    world.put("slow.txt", "alpha walrus").await;
+    assert_eq!(run().await.stats(), stats(1, 1, 1, 12));
+    assert_eq!(world.found("walrus").await, [world.doc_id("slow.txt")]);
+    world.clock.advance(Duration::from_hours(23));
+    assert_eq!(run().await.stats(), stats(1, 0, 0, 0));
+    assert!(is_known("slow.txt").await && !is_known("never.txt").await);
+    worker.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interrupted_deletion_is_completed_by_the_next_run() {
     let world = World::new().await;

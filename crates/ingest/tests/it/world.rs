@@ -149,6 +149,12 @@ impl World {
     }
 
     pub async fn upload(&self, name: &str, text: &str) {
+        self.register(name).await;
+        self.put(name, text).await;
+    }
+
+    /// Registers a name for an upload.
+    pub async fn register(&self, name: &str) {
         let file = File {
             object_key: self.key(name),
             organization_id: self.organization_id,
@@ -170,6 +176,10 @@ impl World {
             withdrawn_etag: None,
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
+    }
+
+    /// Stores the object of a name.
+    pub async fn put(&self, name: &str, text: &str) {
         let object = self.blobs.inner.put(&self.key(name), text.to_owned().into()).await.unwrap();
         self.clock.set(from_date_time(object.last_modified).max(self.clock.now()));
     }

@@ -50,8 +50,12 @@ receives the end of this run, signed with the `secret` in this response.";
     const STATUS: u16 = 202;
     const SUCCESS: &'static str = "The queued run.";
     const LOCATED: bool = true;
-    const ERRORS: &'static [ErrorCode] =
-        &[ErrorCode::InsufficientBalance, ErrorCode::ResearchNotFound, ErrorCode::RetrievalNotConfigured];
+    const ERRORS: &'static [ErrorCode] = &[
+        ErrorCode::InsufficientBalance,
+        ErrorCode::ResearchNotFound,
+        ErrorCode::RetrievalNotConfigured,
+        ErrorCode::QuotaExceeded,
+    ];
     const INVALID: InvalidRequest =
         InvalidRequest { field: "budget.max_seconds", message: "budget.max_seconds must be between 1 and 3600" };
     // A second request would start a second run.

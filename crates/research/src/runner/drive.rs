@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Stopped;
-use super::position::{Position, Stopwatch};
+use super::position::{Position, Stopwatch, is_long};
 use super::step::{Executed, Order};
 use crate::engine::{Ending, Event, Step};
 use crate::runs::{Research, StoredRequest, StoredState, progress_of};
@@ -59,11 +59,12 @@ impl Research {
         // The time of former attempts and between them. From here on a change of the clock uses up no budget.
         let before = self.clock.now().since(run.started_at.unwrap_or(run.created_at));
         let watch = Stopwatch::start(&self.timer, before);
+        let is_long = is_long(&request, stored.as_ref());
         let begin = {
             let (request, watch) = (Arc::clone(&request), watch.clone());
             move || Position::new(request, stored, &watch)
         };
-        let mut position = self.compute(run, &request, begin).await?;
+        let mut position = self.compute(run, is_long, begin).await?;
         let mut events = Vec::new();
         let mut last_sequence = run.last_sequence;
         while !matches!(position.step, Step::Finish(_)) {
@@ -73,11 +74,12 @@ impl Research {
             let watch = watch.clone();
             let Some(Executed { outcome, charge, search_id }) = executed else {
                 // The balance is used up: continue with what was found.
-                position = self.compute(run, &request, move || position.without_balance(&watch)).await?;
+                position = self.compute(run, position.is_long(), move || position.without_balance(&watch)).await?;
                 continue;
             };
             charges.extend(charge);
-            let (next, happened) = self.compute(run, &request, move || position.after(outcome, &watch)).await?;
+            let is_long = position.is_long();
+            let (next, happened) = self.compute(run, is_long, move || position.after(outcome, &watch)).await?;
             position = next;
             events.extend(happened.into_iter().map(|event| stored_event(event, search_id)));
             // The last step is stored with the end.
@@ -125,8 +127,7 @@ impl Research {
             return;
         };
         // These are the searches of the last step, which nobody gets to see if the run is deleted.
-        let is_stored =
-            |id: SearchId| unstored.as_ref().is_some_and(|unstored| unstored.iter().all(|paid| paid.search_id != id));
+        let is_stored = |id: SearchId| unstored.as_ref().is_some_and(|unstored| !unstored.contains(&id));
         charges.into_iter().filter(|charge| charge.search_id().is_some_and(is_stored)).for_each(Charge::keep);
     }
 

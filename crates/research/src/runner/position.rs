@@ -35,11 +35,21 @@ impl Position {
         (self, events)
     }
 
+    /// Returns true if the computation after the step can take seconds.
+    pub fn is_long(&self) -> bool {
+        matches!(self.step, Step::Generate(_)) || is_long(&self.request, Some(&self.state))
+    }
+
     /// Decides another step than a search, for which the balance does not suffice.
     pub fn without_balance(mut self, watch: &Stopwatch) -> Self {
         self.state.out_of_balance = true;
         Self::new(self.request, Some(self.state), watch)
     }
+}
+
+/// Returns true if each computation of a run can take seconds: it fills a schema, or compares a model's report with the notes.
+pub(super) fn is_long(request: &StoredRequest, state: Option<&StoredState>) -> bool {
+    request.assignment.output.schema.is_some() || state.is_some_and(|state| state.engine.written.is_some())
 }
 
 /// Measures the time of a run. Changes of the wall clock do not move it.
@@ -64,14 +74,14 @@ impl Stopwatch {
 
 impl Research {
     /// Computes on the threads for it, organizations in turn: on those of connections, a long query or a large schema
-    /// would delay the requests of all others. Filling a schema can take seconds, so it yields to everything else.
+    /// would delay the requests of all others. Long computations yield to everything else.
     pub(super) async fn compute<T: Send + 'static>(
         &self,
         run: &ResearchRun,
-        request: &StoredRequest,
+        is_long: bool,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Stopped> {
-        let bytes = if request.assignment.output.schema.is_some() { usize::MAX } else { 0 };
+        let bytes = if is_long { usize::MAX } else { 0 };
         self.app.compute_for(run.organization_id, bytes, work).await.map_err(|_| Stopped::Panicked)
     }
 }

@@ -12,6 +12,9 @@ use super::request::StoredSearch;
 use super::{Research, RunView, StoredRequest, StoredState, progress_of};
 use crate::engine::{Assignment, Budget, DEFAULT_ANSWER_TOKENS, Depth, Format, OutputSpec, PreviousReport, structured};
 
+/// Maximum size of the sites of a source policy in bytes, with their paths escaped: the run stores them.
+const MAX_SITES: usize = 256 * 1024;
+
 /// A run to create. Single values are validated already.
 #[derive(Clone, Debug)]
 pub struct NewRun {
@@ -48,14 +51,20 @@ impl Research {
     /// Queues a run and wakes the worker of this process.
     ///
     /// # Errors
-    /// `Invalid`; `NoRetrieval`; `InsufficientBalance` if not even one search can be paid; `ResearchNotFound` for an unknown
-    /// previous run; `ResearchConcurrency`.
+    /// `Invalid`; `NoRetrieval`; `QuotaExceeded` while the disk is almost full; `InsufficientBalance` if not even one search
+    /// can be paid; `ResearchNotFound` for an unknown previous run; `ResearchConcurrency`.
     pub async fn create(&self, viewer: &Viewer, new: NewRun) -> Result<CreatedRun> {
         if new.query.trim().is_empty() {
             return Err(Error::invalid("query", "query must not be blank"));
         }
         let output = self.checked_output(viewer, new.output).await?;
         self.app.check_search(viewer, &new.search)?;
+        let search = StoredSearch::of(&new.search);
+        let bytes = search.site_bytes();
+        if bytes > MAX_SITES {
+            let message = format!("source_policy has sites of {bytes} bytes; the maximum is {MAX_SITES}");
+            return Err(Error::invalid("source_policy", message));
+        }
         if let Some(webhook) = &new.webhook {
             self.webhooks
                 .check(&webhook.url)
@@ -65,6 +74,7 @@ impl Research {
             Some(id) => Some(self.previous_report(viewer, id).await?),
             None => None,
         };
+        self.app.require_disk_space()?;
         self.app.check_balance(viewer).await?;
         let query = strip_nul(new.query);
         let assignment = Assignment {
@@ -77,7 +87,7 @@ impl Research {
             has_model: self.generator.is_some() && new.budget.max_tokens > 0,
             max_answer_tokens: self.generator.as_ref().map_or(DEFAULT_ANSWER_TOKENS, |model| model.max_tokens()),
         };
-        let request = Arc::new(StoredRequest { assignment, search: StoredSearch::of(&new.search) });
+        let request = Arc::new(StoredRequest { assignment, search });
         let progress = self.first_progress(viewer, &request).await?;
         let secret = new.webhook.as_ref().map(|_| generate_secret());
         let (webhook_url, webhook_events) = match new.webhook {

@@ -1,7 +1,7 @@
 use ::webhooks::research_ended;
 use app::{Error, Result, Viewer};
 use docstore::StoreError;
-use model::{OrganizationId, ResearchId, SearchId};
+use model::{OrganizationId, ResearchId};
 
 use super::{Research, RunView};
 
@@ -34,13 +34,14 @@ impl Research {
         research_id: ResearchId,
     ) -> Result<(), StoreError> {
         let unstored = self.store.find_unstored_searches(organization_id, research_id).await?.unwrap_or_default();
-        let Some(from) = unstored.iter().map(|paid| paid.paid_at).min() else { return Ok(()) };
-        let ids: Vec<SearchId> = unstored.iter().map(|paid| paid.search_id).collect();
-        self.store.refund_searches(organization_id, ids, from, self.clock.now()).await?;
+        if !unstored.is_empty() {
+            self.store.refund_searches(organization_id, unstored, self.clock.now()).await?;
+        }
         Ok(())
     }
 
-    /// Deletes a run with everything that is stored of it. Cancels it first if it has not ended.
+    /// Deletes a run with its report and events, and cancels it first if it has not ended. Its recorded searches and pending webhook
+    /// deliveries stay.
     ///
     /// # Errors
     /// As [`Research::cancel`].

@@ -2,7 +2,7 @@ use app::{Result, Viewer};
 use model::ResearchStatus;
 
 use super::cursor;
-use super::{Research, RunView};
+use super::{Research, RunEntry};
 
 /// Place, size and filter of a page of runs.
 #[derive(Clone, Debug)]
@@ -14,10 +14,10 @@ pub struct ListQuery {
     pub limit: usize,
 }
 
-/// A page of runs, newest first, without their reports.
+/// A page of runs, newest first.
 #[derive(Clone, Debug)]
 pub struct RunsPage {
-    pub runs: Vec<RunView>,
+    pub runs: Vec<RunEntry>,
     /// `None` on the last page.
     pub next_cursor: Option<String>,
 }
@@ -37,6 +37,6 @@ impl Research {
         found.truncate(limit);
         let next_cursor =
             found.last().filter(|_| has_more).map(|last| cursor::encode((last.created_at, last.research_id)));
-        Ok(RunsPage { runs: found.into_iter().map(|run| RunView::new(run, None)).collect(), next_cursor })
+        Ok(RunsPage { runs: found.into_iter().map(RunEntry::from).collect(), next_cursor })
     }
 }

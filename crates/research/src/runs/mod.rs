@@ -30,7 +30,7 @@ pub use list::{ListQuery, RunsPage};
 pub(crate) use request::StoredRequest;
 pub(crate) use state::StoredState;
 pub(crate) use view::progress_of;
-pub use view::{PlanEntry, Progress, RunError, RunEvent, RunView, WebhookView};
+pub use view::{PlanEntry, Progress, RunEntry, RunError, RunEvent, RunView, WebhookView};
 use waiting::Waiting;
 
 /// Dependencies of [`Research`].

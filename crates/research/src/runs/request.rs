@@ -55,6 +55,11 @@ impl StoredSearch {
         }
     }
 
+    /// Returns the size of the sites in bytes.
+    pub fn site_bytes(&self) -> usize {
+        self.include_domains.iter().chain(&self.exclude_domains).map(String::len).sum()
+    }
+
     /// Returns a search within the limits.
     pub fn request(
         &self,

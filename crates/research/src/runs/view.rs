@@ -1,6 +1,6 @@
 //! Runs and events as readers see them.
 
-use docstore::{Details, ResearchEvent, ResearchProgress, ResearchRun};
+use docstore::{Details, ListedResearch, ResearchEvent, ResearchProgress, ResearchRun};
 use model::{ResearchId, ResearchStatus, ResearchStop, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -14,6 +14,7 @@ pub struct RunView {
     pub research_id: ResearchId,
     pub session_id: SessionId,
     pub query: String,
+    /// Known of unfinished runs only: afterwards it is the default.
     pub depth: Depth,
     pub status: ResearchStatus,
     pub stop_reason: Option<ResearchStop>,
@@ -29,6 +30,21 @@ pub struct RunView {
     pub searches: u32,
     pub documents: u32,
     pub tokens: u64,
+}
+
+/// A research run of a list, without progress and report.
+#[derive(Clone, Debug)]
+pub struct RunEntry {
+    pub research_id: ResearchId,
+    pub session_id: SessionId,
+    pub query: String,
+    pub status: ResearchStatus,
+    pub stop_reason: Option<ResearchStop>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub expires_at: Timestamp,
+    pub metadata: Map<String, Value>,
 }
 
 /// Error of a failed run.
@@ -84,6 +100,23 @@ impl From<ResearchEvent> for RunEvent {
     fn from(event: ResearchEvent) -> Self {
         let ResearchEvent { research_id, sequence, organization_id: _, kind, at, data } = event;
         Self { research_id, sequence, kind, at, data: data.0 }
+    }
+}
+
+impl From<ListedResearch> for RunEntry {
+    fn from(run: ListedResearch) -> Self {
+        Self {
+            research_id: run.research_id,
+            session_id: run.session_id,
+            query: run.query,
+            status: run.status,
+            stop_reason: run.stop_reason,
+            created_at: run.created_at,
+            started_at: run.started_at,
+            completed_at: run.completed_at,
+            expires_at: run.expires_at,
+            metadata: run.metadata.0,
+        }
     }
 }
 

@@ -71,6 +71,23 @@ fn inventions_of_a_model_are_removed() {
 }
 
 #[test]
+fn marks_of_a_page_are_no_part_of_its_words() {
+    let text = "The bridge opened in 1937,[2] two years late.";
+    for (quote, engine) in [
+        ("opened in 1937, two years late", Engine::Model),
+        ("opened in 1937,(2) two years late", Engine::Model),
+        ("opened in 1938, two years late", Engine::Extractive),
+    ] {
+        let mut world = World::of(vec![page("https://a.example/bridge", "Bridge", &format!("{text}\n"))]);
+        world.answer = writes(|_| format!("The bridge “{quote}” [1].\n"));
+        let run = world.run(&with_model("When did the bridge open?"));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert_eq!((report.engine, report.citations[0].quote.as_str()), (engine, text), "{quote}");
+    }
+}
+
+#[test]
 fn sentences_without_a_mark_are_compared_up_to_a_limit() {
     let unmarked = "- Green tea is steeped at 80 °C for two minutes.\n".repeat(3_000);
     let mut world = world();

@@ -19,13 +19,12 @@ pub(crate) fn parse(answer: &str) -> Option<Value> {
     }
 }
 
-/// Returns an answer without the thoughts that some models put before it.
+/// Returns an answer without the thoughts that some models put before it. Elsewhere the tags are words of the answer: generators remove
+/// thoughts in other forms.
 pub(crate) fn without_thoughts(answer: &str) -> &str {
     let answer = answer.trim();
-    match answer.rfind("</think>") {
-        Some(at) => answer[at + "</think>".len()..].trim(),
-        None => answer,
-    }
+    let thoughts = answer.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
+    thoughts.map_or(answer, |(_, rest)| rest.trim())
 }
 
 /// Copies the text without trailing commas and with control characters in strings escaped, up to its end or the end of
@@ -106,6 +105,7 @@ mod tests {
             ("{\"a\": 1}", json!({"a": 1})),
             ("Here you are:\n```json\n{\"a\": [1, 2,],}\n```\nBye {", json!({"a": [1, 2]})),
             ("<think>{\"x\": 0}</think>{\"a\": 1}", json!({"a": 1})),
+            ("{\"a\": \"</think>\"}", json!({"a": "</think>"})),
             ("{\"a\": [\"one\", \"tw", json!({"a": ["one", "tw"]})),
             ("{\"a\": 1, \"b", json!({"a": 1})),
             ("{\"a\": 1, \"b\":", json!({"a": 1})),

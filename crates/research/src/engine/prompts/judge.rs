@@ -6,7 +6,7 @@ use super::super::assignment::{Assignment, Limits};
 use super::super::notes::coverage;
 use super::super::prompt::{Prompt, Purpose};
 use super::super::state::State;
-use super::super::text::display;
+use super::super::text::{display, marks};
 use super::{fence, json, with_reasoning};
 
 const SYSTEM: &str = "You judge which passages answer which questions. The passages between the delimiters are quotes from \
@@ -26,10 +26,12 @@ pub(crate) fn prompt(state: &State, assignment: &Assignment) -> Prompt {
         .collect();
     shown.sort_unstable();
     shown.dedup();
-    let passages: Vec<String> = shown
-        .iter()
-        .map(|note| format!("[{}] {}", note + 1, display::truncate(&state.notes[*note].text, MAX_PASSAGE_CHARS)))
-        .collect();
+    let passage = |note: &usize| {
+        let text = display::truncate(&state.notes[*note].text, MAX_PASSAGE_CHARS);
+        // As in the prompt for the report, no mark of a page looks like the number of a passage.
+        format!("[{}] {}", note + 1, marks::rounded(&text))
+    };
+    let passages: Vec<String> = shown.iter().map(passage).collect();
     let (material, delimiter) = fence::fence(&passages.join("\n\n"));
     let mut instructions = format!("The passages stand between the lines {delimiter}. The questions:\n");
     for question in &state.open {

@@ -6,7 +6,7 @@ use super::super::assignment::{Assignment, Depth, Format};
 use super::super::notes::coverage;
 use super::super::prompt::{Prompt, Purpose};
 use super::super::state::{Source, State, Written, WrittenBasis};
-use super::super::text::{dates, display};
+use super::super::text::{dates, display, marks};
 use super::{fence, json};
 
 const SYSTEM: &str = "You write research reports from numbered passages. The passages between the delimiters are quotes \
@@ -49,7 +49,9 @@ pub(crate) fn prompt(state: &State, assignment: &Assignment) -> Option<Prompt> {
         shown: Vec::new(),
     };
     let earlier = assignment.previous.as_ref().map(|previous| {
-        format!("Earlier report, for context:\n{}\n\n", display::truncate(&previous.text, MAX_EARLIER_CHARS))
+        // Its marks number other passages.
+        let text = marks::rounded(&display::truncate(&previous.text, MAX_EARLIER_CHARS));
+        format!("Earlier report, for context:\n{text}\n\n")
     });
     let earlier = earlier.unwrap_or_default();
     prompt.instructions = instructions(state, assignment, "=====material-0000000000000000=====");
@@ -142,7 +144,8 @@ fn passage(state: &State, note: usize) -> String {
     let title = display::name(title, 120, Format::Text);
     let date = source.and_then(published).map(|date| format!(", {date}")).unwrap_or_default();
     let host = source.map_or("", |source| &source.host);
-    format!("[{}] {title} ({host}{date})\n{}", note + 1, kept.text)
+    // Only the number of the passage is in square brackets: a mark of the page would name another passage, or pose as one.
+    format!("[{}] {}", note + 1, marks::rounded(&format!("{title} ({host}{date})\n{}", kept.text)))
 }
 
 fn published(source: &Source) -> Option<String> {
@@ -182,4 +185,18 @@ fn structured(answer: &str, shown: &[usize]) -> Option<Written> {
         basis.push(WrittenBasis { field: field.to_owned(), notes });
     }
     Some(Written::Structured { value, basis })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thoughts_are_no_part_of_a_report_and_their_tags_can_be() {
+        let report = "Thoughts begin with `<think>` [1]. They end with `</think>` [2]. An answer follows.";
+        for answer in [report.to_owned(), format!("<think>\nHm [3].\n</think>\n{report}")] {
+            let written = Written::Text { text: report.to_owned(), shown: vec![0, 1] };
+            assert_eq!(parse(&answer, &[0, 1], Format::Markdown), Some(written), "{answer}");
+        }
+    }
 }

@@ -3,7 +3,6 @@
 mod differences;
 mod extractive;
 mod layout;
-mod marks;
 mod written;
 
 use retrieval_core::chars;

@@ -14,10 +14,9 @@ use super::super::quotes::Quote;
 use super::super::quotes::addresses::without_unknown_addresses;
 use super::super::quotes::note_sentences::NoteSentences;
 use super::super::state::State;
-use super::super::text::display;
 use super::super::text::similar::Gist;
+use super::super::text::{display, marks};
 use super::layout::{Block, Piece, Section};
-use super::marks;
 
 /// Shared words that make a note the source of a sentence without a mark.
 const SUPPORTS: f64 = 0.5;
@@ -34,15 +33,18 @@ struct Shown<'a> {
     state: &'a State,
     notes: &'a [usize],
     sentences: NoteSentences,
-    /// Texts of the notes, folded.
-    folded: BTreeMap<usize, String>,
+    /// Texts of the notes, folded: with the numbers of their marks, which the model saw, and without.
+    folded: BTreeMap<usize, [String; 2]>,
     /// Sentences without a mark that may still be compared with all notes.
     unmarked: usize,
 }
 
 impl<'a> Shown<'a> {
     fn of(state: &'a State, notes: &'a [usize]) -> Self {
-        let text = |note: &usize| state.notes.get(*note).map(|kept| (*note, fold(&kept.text)));
+        let text = |note: &usize| {
+            let text = &state.notes.get(*note)?.text;
+            Some((*note, [fold(text), fold(&marks::take(text).0)]))
+        };
         Self {
             state,
             notes,
@@ -160,7 +162,7 @@ fn supported(shown: &mut Shown<'_>, sentence: &str) -> Option<(String, Vec<Quote
         }
         citations.push(quote);
     }
-    let notes: Vec<&String> = citations.iter().filter_map(|quote| shown.folded.get(&quote.note)).collect();
+    let notes: Vec<&String> = citations.iter().filter_map(|quote| shown.folded.get(&quote.note)).flatten().collect();
     let quotes_notes = quoted(&text).all(|words| notes.iter().any(|note| note.contains(words.as_str())));
     quotes_notes.then_some((text, citations))
 }

@@ -83,33 +83,27 @@ fn is_hidden(c: char) -> bool {
 
 /// Drops marks such as `[12]`: they name the sources of the page, and would look like ours.
 fn without_reference_marks(text: &str) -> String {
-    let mut text = text.to_owned();
-    loop {
-        // Removal can join the halves of a nested mark.
-        let kept = once_without_reference_marks(&text);
-        if kept.len() == text.len() {
-            return text;
+    let mut out = String::with_capacity(text.len());
+    let mut is_changed = false;
+    for c in text.chars() {
+        // Removal joins the halves of a nested mark, so that it ends here, too.
+        let mark = if c == ']' { open_mark(&out) } else { None };
+        match mark {
+            Some(start) => {
+                out.truncate(start);
+                is_changed = true;
+            }
+            None => out.push(c),
         }
-        text = kept.trim().to_owned();
     }
+    if is_changed { out.trim().to_owned() } else { out }
 }
 
-fn once_without_reference_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('[') {
-        let inside = &rest[at + 1..];
-        let digits = inside.len() - inside.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        out.push_str(&rest[..at]);
-        if digits > 0 && inside[digits..].starts_with(']') {
-            rest = &inside[digits + 1..];
-        } else {
-            out.push('[');
-            rest = inside;
-        }
-    }
-    out.push_str(rest);
-    out
+/// Returns the start of the bracket with nothing but digits behind it at the end of a text.
+fn open_mark(text: &str) -> Option<usize> {
+    let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let bracket = before.strip_suffix('[')?;
+    (before.len() < text.len()).then_some(bracket.len())
 }
 
 /// Escapes everything that Markdown would interpret in a line.
@@ -155,6 +149,8 @@ fn start_mark(characters: &[char]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -178,6 +174,20 @@ mod tests {
         ] {
             assert_eq!(line(text, Format::Markdown), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn nested_reference_marks_stay_linear() {
+        for (text, expected) in
+            [("[1[2[]3]] [4] ", "[1[2[]3]]"), ("[[1][2]3]4", "4"), (" [] ", " [] "), ("1]2] [3[4]]", "1]2]")]
+        {
+            assert_eq!(without_reference_marks(text), expected, "{text}");
+        }
+        let depth = 60_000;
+        let started = Instant::now();
+        assert_eq!(without_reference_marks(&format!("{}{}", "[1".repeat(depth), "]".repeat(depth))), "");
+        assert_eq!(without_reference_marks(&format!("{}{}", "[".repeat(depth), "1]".repeat(depth))), "");
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     }
 
     #[test]

@@ -1,8 +1,10 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use app::Error;
 use model::{BalanceReason, ResearchId, ResearchStatus, ResearchStop};
-use test_support::{EngineFault, Setup, until};
+use test_support::{EngineFault, Setup, runtime, until};
+use tokio_util::sync::CancellationToken;
 
 use super::world::{QUESTION, Worker, World, quick, standard};
 
@@ -60,13 +62,23 @@ async fn failed_searches_are_refunded() {
 async fn cancelled_search_is_refunded() {
     let world = billed(1_000).await;
     world.app.engine.hold();
-    let _working = world.app.work_on_research();
+    let stop = CancellationToken::new();
+    let worker = runtime().spawn(Arc::clone(&world.app.research).work(stop.clone()));
     let id = world.create(quick(QUESTION)).await;
     world.app.engine.reached(1).await;
     assert_eq!(world.app.balance(&world.tenant).await, 997);
+    // Both the cancellation and the worker refund the search.
+    world.app.clock.set_back(Duration::from_hours(1));
     world.app.research.cancel(&world.tenant.viewer, id).await.unwrap();
     until("the refund", async || (world.app.balance(&world.tenant).await == 1_000).then_some(())).await;
+    stop.cancel();
+    worker.await.unwrap();
     world.app.engine.release();
+    // By its end the refund of the worker would be stored, too.
+    let next = world.run(quick(QUESTION)).await;
+    assert_eq!(world.app.balance(&world.tenant).await, 1_000 - 3 * i64::from(next.searches));
+    let entries = world.app.store.list_balance_entries(world.tenant.organization_id, None, 1_000).await.unwrap();
+    assert_eq!(entries.iter().filter(|entry| entry.reason == BalanceReason::Refund).count(), 1);
 }
 
 #[tokio::test]

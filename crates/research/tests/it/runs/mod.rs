@@ -2,6 +2,7 @@
 
 mod billing;
 mod budget;
+mod creation;
 mod endings;
 mod events;
 mod interruptions;

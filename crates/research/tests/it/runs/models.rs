@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::ShareLimits;
 use async_trait::async_trait;
 use model::ResearchStatus;
 use models::ModelError;
@@ -10,8 +11,10 @@ use research::engine::{Budget, Engine};
 use serde_json::json;
 use test_support::chat::{ChatEndpoint, ChatRequest, completion, error};
 use test_support::endpoint::Reply;
+use test_support::{Setup, until};
+use tokio::time::timeout;
 
-use super::world::{QUESTION, World, check_sequence, standard};
+use super::world::{QUESTION, World, check_sequence, quick, standard};
 
 fn generator(chat: &ChatEndpoint, timeout: Duration) -> Arc<dyn Generator> {
     limited(chat, timeout, 1_000)
@@ -94,6 +97,29 @@ async fn tokens_of_an_answer_without_text_are_counted() {
     let world = World::with_model(limited(&chat, Duration::from_secs(5), 16_000)).await;
     let run = world.run(standard(QUESTION)).await;
     assert!(run.tokens >= 16_000, "{}", run.tokens);
+}
+
+/// Whoever answers may be hostile, so that interactive work must not wait for the reading of an answer.
+#[tokio::test]
+async fn answers_of_a_model_are_read_in_the_background() {
+    let chat = ChatEndpoint::start(|_, _| completion("The X200 pump takes lithium grease of class NLGI 2 [1]."));
+    let mut setup = Setup { generator: Some(generator(&chat, Duration::from_secs(5))), ..Setup::default() };
+    setup.options.shares = ShareLimits { cores: 1, ..setup.options.shares };
+    let world = World::with(setup).await;
+    let other = world.app.tenant().await.organization_id;
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let service = Arc::clone(&world.app.app);
+    let work = move || ended.recv().is_err();
+    let busy = tokio::spawn(async move { service.compute_for(other, usize::MAX, work).await });
+    tokio::task::yield_now().await;
+    let id = world.create(quick(QUESTION)).await;
+    let _working = world.app.work_on_research();
+    until("the answer", async || (!chat.requests().is_empty()).then_some(())).await;
+    let waiting = timeout(Duration::from_millis(500), world.ended(id)).await;
+    assert!(waiting.is_err(), "the only thread of the background is busy");
+    drop(end);
+    assert_eq!(world.ended(id).await.report.unwrap().engine, Engine::Model);
+    assert!(busy.await.unwrap().unwrap());
 }
 
 #[tokio::test]
