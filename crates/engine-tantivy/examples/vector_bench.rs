@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         apply_time += begin.elapsed();
     }
     println!("import, {BATCH} per commit     {:>8.0} documents/s", documents as f64 / apply_time.as_secs_f64());
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    wait_for_merges().await;
     println!("RSS, before any search      {}", memory());
     let begin = Instant::now();
     engine.semantic(&request(queries[0].clone(), None)).await?;
@@ -191,6 +191,25 @@ impl Random {
     fn normal(&mut self) -> f32 {
         let sum: u32 = self.next().to_le_bytes().map(u32::from).iter().sum();
         (sum as f32 - 1_020.0) / 209.0
+    }
+}
+
+/// Waits until the process has used little CPU time for three seconds: the index merges its segments after an import.
+async fn wait_for_merges() {
+    let ticks = || {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        // User and system time, in hundredths of a second.
+        fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>()
+    };
+    let mut before = ticks();
+    loop {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let now = ticks();
+        if now - before < 10 {
+            return;
+        }
+        before = now;
     }
 }
 

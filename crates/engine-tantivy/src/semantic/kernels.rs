@@ -11,6 +11,37 @@ pub fn product_and_squares(query: &[i8], codes: &[i8]) -> (i32, i32) {
     (product, squares)
 }
 
+/// Returns the product of two vectors of equal length.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub fn product(a: &[f32], b: &[f32]) -> f32 {
+    // Sums in several lanes: the order of additions is given, so the compiler would not vectorize one sum.
+    const LANES: usize = 32;
+    let mut sums = [0.0; LANES];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// Returns the sum of the absolute values of components, those above a limit times `outer` and the others times `inner`.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub fn weighted_sum(values: &[f32], limit: f32, inner: f32, outer: f32) -> f32 {
+    const LANES: usize = 32;
+    let mut sums = [0.0; LANES];
+    let weighted = |value: f32| value.abs() * if value.abs() > limit { outer } else { inner };
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for values in chunks {
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum += weighted(*value);
+        }
+    }
+    sums.iter().sum::<f32>() + rest.iter().map(|value| weighted(*value)).sum::<f32>()
+}
+
 /// Returns the number of bits in which a sketch differs from that of the query.
 pub fn distance(sketch: &[u64], query: &[u64]) -> u16 {
     let mut distance = [0];
@@ -51,14 +82,28 @@ fn distances_of_any(sketches: &[u64], query: &[u64], out: &mut [u16]) {
     }
 }
 
-/// Returns the sum of the levels of a query where a sketch has a bit. `planes` are the bits of the levels, lowest first, for each word
-/// of a sketch.
+/// Numbers of components and sums of the query's levels of three sets: where a sketch has a bit, where a second one has, and where both
+/// have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub counts: [u32; 3],
+    pub levels: [u32; 3],
+}
+
+/// Sums up the levels of a query where two sketches have bits. `planes` are the bits of the levels, lowest first, for each word of a
+/// sketch.
 #[multiversion(targets("x86_64+popcnt"))]
-pub fn sum_of_levels<const BITS: usize>(sketch: &[u64], planes: &[[u64; BITS]]) -> u32 {
-    let of_word = |(word, planes): (&u64, &[u64; BITS])| -> u32 {
-        planes.iter().enumerate().map(|(bit, plane)| (word & plane).count_ones() << bit).sum()
-    };
-    sketch.iter().zip(planes).map(of_word).sum()
+pub fn sums_of_levels<const BITS: usize>(first: &[u64], second: &[u64], planes: &[[u64; BITS]]) -> Sums {
+    let mut sums = Sums::default();
+    for ((first, second), planes) in first.iter().zip(second).zip(planes) {
+        for (set, word) in [*first, *second, first & second].into_iter().enumerate() {
+            sums.counts[set] += word.count_ones();
+            for (bit, plane) in planes.iter().enumerate() {
+                sums.levels[set] += (word & plane).count_ones() << bit;
+            }
+        }
+    }
+    sums
 }
 
 /// Appends the positions of all distances that are at most `limit`.
@@ -105,12 +150,32 @@ mod tests {
             }
             let planes: Vec<[u64; 4]> =
                 (0..words).map(|at| [0, 1, 2, 3].map(|bit| word(1_000 + 4 * at + bit))).collect();
-            for sketch in sketches.chunks(words as usize) {
+            for pair in sketches.chunks_exact(2 * words as usize) {
+                let (first, second) = pair.split_at(words as usize);
                 let level = |at: usize| (0..4).map(|bit| (planes[at / 64][bit] >> (at % 64) & 1) << bit).sum::<u64>();
-                let has_bit = |at: &usize| sketch[at / 64] >> (at % 64) & 1 == 1;
-                let expected: u64 = (0..64 * words as usize).filter(has_bit).map(level).sum();
-                assert_eq!(u64::from(sum_of_levels(sketch, &planes)), expected);
+                let in_first = |at: &usize| first[at / 64] >> (at % 64) & 1 == 1;
+                let in_second = |at: &usize| second[at / 64] >> (at % 64) & 1 == 1;
+                let sums = sums_of_levels(first, second, &planes);
+                let sets: [&dyn Fn(&usize) -> bool; 3] = [&in_first, &in_second, &|at| in_first(at) && in_second(at)];
+                for (set, is_in) in sets.into_iter().enumerate() {
+                    let members: Vec<usize> = (0..64 * words as usize).filter(|at| is_in(at)).collect();
+                    let levels: u64 = members.iter().map(|at| level(*at)).sum();
+                    assert_eq!((sums.counts[set] as usize, u64::from(sums.levels[set])), (members.len(), levels));
+                }
             }
+        }
+    }
+
+    #[test]
+    fn products_of_floats_are_those_of_all_components() {
+        for length in [0, 1, 31, 32, 64, 100, 384] {
+            let a: Vec<f32> = (0..length).map(|at| (at as f32).sin()).collect();
+            let b: Vec<f32> = (0..length).map(|at| (at as f32 * 0.3).cos()).collect();
+            let expected: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            assert!((f64::from(product(&a, &b)) - expected).abs() < 1e-4);
+            let weighted = |value: &f32| f64::from(value.abs()) * if value.abs() > 0.5 { 3.0 } else { 2.0 };
+            let expected: f64 = a.iter().map(weighted).sum();
+            assert!((f64::from(weighted_sum(&a, 0.5, 2.0, 3.0)) - expected).abs() < 1e-3);
         }
     }
 

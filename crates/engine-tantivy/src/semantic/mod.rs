@@ -162,8 +162,9 @@ impl SemanticSearch {
         let large: Vec<LargeSegment> = large.into_iter().zip(sketches).map(with_sketches).collect();
         if !large.is_empty() {
             let share = (scanned / CANDIDATE_SHARE).clamp(*CANDIDATES.start(), *CANDIDATES.end());
-            let candidates =
-                scan::nearest(&large, limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(share), threads)?;
+            let candidates = limit.saturating_mul(CANDIDATES_PER_HIT).saturating_add(share);
+            let mut comparison = Comparison::new(&vector, kind);
+            let candidates = scan::nearest(&large, candidates, limit, &mut comparison, threads)?;
             compare::offer_nearest(&large, &candidates, &vector, kind, limit, threads, &mut hits)?;
         }
         let hits = hits.into_hits().into_iter();

@@ -1,10 +1,14 @@
 //! Selection of candidates by their sketches and that of the query.
 
+use std::ops::Range;
+
 use tantivy::DocId;
 
+use super::bound::Sample;
+use super::exact::Comparison;
 use super::passages::{self, PASSAGES, of_document};
-use super::sketches::Vector;
-use super::{LargeSegment, Threads, bound, kernels, parallel};
+use super::sketches::{QuerySketch, Sketches};
+use super::{LargeSegment, Threads, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
 const CHUNK: usize = 4_096;
@@ -25,15 +29,24 @@ pub struct Candidate {
     pub cosine: f32,
 }
 
-/// Returns the `limit` vectors with the nearest sketches, in the order of documents. The result does not depend on `threads`.
-pub fn nearest(segments: &[LargeSegment], limit: usize, threads: &Threads) -> tantivy::Result<Vec<Candidate>> {
-    if let Some(bound) = bound::estimate(segments, limit) {
+/// Returns the `limit` vectors with the nearest sketches, in the order of documents, but for those that are too far to be one of the best
+/// `hits` documents. The result does not depend on `threads`.
+pub fn nearest(
+    segments: &[LargeSegment],
+    limit: usize,
+    hits: usize,
+    comparison: &mut Comparison,
+    threads: &Threads,
+) -> tantivy::Result<Vec<Candidate>> {
+    let sample = Sample::new(segments);
+    let of_hits = sample.bound_of_hits(segments, hits, comparison).unwrap_or(u16::MAX);
+    if let Some(bound) = sample.bound(limit).filter(|bound| *bound < of_hits) {
         let found = nearest_within(segments, bound, limit, threads)?;
         if found.len() >= limit {
             return Ok(found);
         }
     }
-    nearest_within(segments, u16::MAX, limit, threads)
+    nearest_within(segments, of_hits, limit, threads)
 }
 
 /// Returns the `limit` vectors with the nearest sketches of those within a distance.
@@ -81,23 +94,22 @@ fn keep_nearest(candidates: &mut Vec<Candidate>, limit: usize) {
 }
 
 /// Offers the vectors of a range, which begins and ends with a document, to the collector.
-fn scan_range(segment: &LargeSegment, number: usize, range: std::ops::Range<usize>, collector: &mut Collector) {
+fn scan_range(segment: &LargeSegment, number: usize, range: Range<usize>, collector: &mut Collector) {
     let LargeSegment { sketches, query, filter, .. } = segment;
+    // Of the first bound, not of the present one: what a thread finds must not depend on what it has found before.
+    let leading = query.bits_within(collector.bound).and_then(|bits| sketches.leading_limit(bits));
     let (mut distances, mut within) = (Vec::new(), Vec::new());
     let mut start = range.start;
     while start < range.end {
         let end = sketches.document_start(range.end.min(start + CHUNK)).min(range.end);
-        distances.resize(end - start, 0);
-        let words = query.bits.len();
-        kernels::distances(&sketches.bits[start * words..end * words], &query.bits, &mut distances);
         let vectors = &sketches.vectors[start..end];
-        within.clear();
         if let Some(bits) = query.bits_within(collector.needed()) {
-            kernels::positions_within(&distances, bits, &mut within);
+            within_bits(sketches, query, start..end, bits, leading, &mut distances, &mut within);
         }
         passages::preload(vectors, within.iter().map(|at| *at as usize));
+        sketches.preload(within.iter().map(|at| start + *at as usize));
         let mut next = 0;
-        for at in within.iter().map(|at| *at as usize) {
+        for at in within.drain(..).map(|at| at as usize) {
             if at < next {
                 continue;
             }
@@ -107,11 +119,10 @@ fn scan_range(segment: &LargeSegment, number: usize, range: std::ops::Range<usiz
             if !filter.admits(doc) {
                 continue;
             }
-            let distance = |at: usize| query.expected(distances[at]);
+            let distance = |at: usize| query.expected(kernels::distance(sketches.sketch(start + at), &query.bits));
             let mut offer = |at: usize, distance: u16| {
                 if collector.accepts(distance) {
-                    let Vector { row, correction, .. } = vectors[at];
-                    let cosine = query.levels.cosine(sketches.sketch(start + at), correction);
+                    let (row, cosine) = (vectors[at].row, sketches.cosine(start + at, query));
                     collector.add(Candidate { distance, segment: number as u32, doc, row, cosine });
                 }
             };
@@ -130,9 +141,35 @@ fn scan_range(segment: &LargeSegment, number: usize, range: std::ops::Range<usiz
     }
 }
 
+/// Appends the positions, in a range, of the vectors whose sketches differ in at most `bits` bits. If there is a limit of the leading
+/// words, a few vectors that differ in nearly as many are left out.
+fn within_bits(
+    sketches: &Sketches,
+    query: &QuerySketch,
+    range: Range<usize>,
+    bits: u16,
+    leading: Option<u16>,
+    distances: &mut Vec<u16>,
+    positions: &mut Vec<u32>,
+) {
+    distances.resize(range.len(), 0);
+    let Some(limit) = leading else {
+        let words = query.bits.len();
+        kernels::distances(&sketches.bits[range.start * words..range.end * words], &query.bits, distances);
+        return kernels::positions_within(distances, bits, positions);
+    };
+    let words = sketches.leading.len() / sketches.len().max(1);
+    let leading = &sketches.leading[range.start * words..range.end * words];
+    kernels::distances(leading, &query.bits[..words], distances);
+    kernels::positions_within(distances, limit, positions);
+    let distance = |at: u32| kernels::distance(sketches.sketch(range.start + at as usize), &query.bits);
+    positions.retain(|at| distance(*at) <= bits);
+}
+
 /// Collector of the nearest candidates. Documents are offered in ascending order of segments and positions.
 struct Collector {
     limit: usize,
+    bound: u16,
     /// Distance of the furthest candidate that may be among the nearest.
     furthest: u16,
     /// Numbers of candidates by distance.
@@ -146,7 +183,7 @@ impl Collector {
     /// Creates a collector of candidates within a distance.
     fn new(limit: usize, bound: u16) -> Self {
         let counts = vec![0; usize::from(bound) + 1];
-        Self { limit: limit.max(1), furthest: bound, counts, count: 0, candidates: Vec::new() }
+        Self { limit: limit.max(1), bound, furthest: bound, counts, count: 0, candidates: Vec::new() }
     }
 
     /// Tells if a candidate at this distance may be among the nearest.

@@ -1,4 +1,4 @@
-//! Sketches of the vectors of a segment: one bit per component, after a rotation.
+//! Sketches of the vectors of a segment: one bit per component, after a rotation, and another one for closer estimates.
 
 use engine::VectorKind;
 use tantivy::{DocId, SegmentReader};
@@ -27,6 +27,16 @@ impl QuerySketch {
         self.expected.get(usize::from(bits)).copied().unwrap_or(u16::MAX)
     }
 
+    /// Returns a distance within which there is a vector with this cosine, unless its sketch differs in so many standard deviations of bits
+    /// more than expected.
+    pub fn distance_within(&self, cosine: f32, deviations: f32) -> u16 {
+        let count = self.expected.len().saturating_sub(1);
+        let Some(bits) = self.bits_within(distance(cosine)) else { return self.expected(0) };
+        let differing = f32::from(bits) / count.max(1) as f32;
+        let deviation = (count as f32 * differing * (1.0 - differing)).sqrt();
+        self.expected((f32::from(bits) + deviations * deviation).ceil() as u16)
+    }
+
     /// Returns the largest number of bits with at most this expected distance; `None` if all vectors are further.
     pub fn bits_within(&self, expected: u16) -> Option<u16> {
         let within = self.expected.partition_point(|at| *at <= expected).checked_sub(1)?;
@@ -41,6 +51,10 @@ pub struct Sketches {
     mean: Vec<f32>,
     pub vectors: Vec<Vector>,
     pub bits: Vec<u64>,
+    /// Leading words of the sketches once more, which take less time to scan. Empty if that is no gain.
+    pub leading: Vec<u64>,
+    /// Bits that tell if the absolute value of a component is large.
+    magnitudes: Vec<u64>,
 }
 
 /// Facts about the vector of a sketch. A candidate needs all of them, so they are in one line of the CPU cache.
@@ -56,6 +70,7 @@ pub struct Vector {
 #[derive(Default)]
 struct Part {
     bits: Vec<u64>,
+    magnitudes: Vec<u64>,
     vectors: Vec<Vector>,
 }
 
@@ -76,27 +91,32 @@ impl Sketches {
         let sketch = |rows: &[(DocId, u32)]| {
             let mut sketcher = Sketcher::new(kind);
             let mut part = Part::default();
-            part.bits.reserve(rows.len() * kind.dimensions.div_ceil(64));
+            part.bits.reserve(rows.len() * words(kind));
+            part.magnitudes.reserve(rows.len() * words(kind));
             part.vectors.reserve(rows.len());
             let mut buffer = CodeBuffer::new(kind);
             for (doc, row) in rows.iter().copied() {
                 sketcher.load(columns.read(row, &mut buffer), &mean);
                 sketcher.push_bits(&mut part.bits);
-                let correction = Correction::new(&sketcher.residual, &mean);
+                let correction = Correction::new(&sketcher.residual, &mean, &mut part.magnitudes);
                 part.vectors.push(Vector { doc, row, correction });
             }
             vec![part]
         };
         let mut chunks = rows.chunks(rows.len().div_ceil(threads.max(1)).max(1));
         let mut parts = parallel::join(chunks.next().unwrap_or_default(), chunks, &sketch)?.into_iter();
-        let Part { mut bits, mut vectors } = parts.next().unwrap_or_default();
+        let Part { mut bits, mut magnitudes, mut vectors } = parts.next().unwrap_or_default();
         for part in parts {
             bits.extend(part.bits);
+            magnitudes.extend(part.magnitudes);
             vectors.extend(part.vectors);
         }
         bits.shrink_to_fit();
+        magnitudes.shrink_to_fit();
         vectors.shrink_to_fit();
-        Ok(Self { kind, mean, vectors, bits })
+        let leading = leading_words(words(kind));
+        let leading = bits.chunks_exact(words(kind)).flat_map(|sketch| &sketch[..leading]).copied().collect();
+        Ok(Self { kind, mean, vectors, bits, leading, magnitudes })
     }
 
     /// Returns the sketch of a query.
@@ -119,7 +139,6 @@ impl Sketches {
             let angle = std::f32::consts::PI * differing as f32 / count as f32;
             product + from_mean * spread * angle.cos()
         };
-        let distance = |cosine: f32| ((1.0 - cosine) / 2.0 * f32::from(u16::MAX)) as u16;
         let expected = (0..=count).map(|differing| distance(cosine(differing))).collect();
         QuerySketch { bits, expected, levels: QueryLevels::new(residual, product, spread) }
     }
@@ -130,8 +149,35 @@ impl Sketches {
 
     /// Returns the sketch of the vector at a position.
     pub fn sketch(&self, position: usize) -> &[u64] {
-        let words = self.kind.dimensions.div_ceil(64);
+        let words = words(self.kind);
         self.bits.get(position * words..(position + 1) * words).unwrap_or_default()
+    }
+
+    /// Returns the number of bits in which the leading words of nearly all vectors differ at most that differ in `bits` bits in total; `None`
+    /// if too many other vectors are within it.
+    pub fn leading_limit(&self, bits: u16) -> Option<u16> {
+        let words = words(self.kind);
+        let leading = leading_words(words);
+        let limit = leading_bits(bits, leading, words);
+        // Half of the bits of a random vector differ. Of two words, one vector in twelve is within this limit.
+        (leading > 0 && 16 * usize::from(limit) <= 7 * 64 * leading).then_some(limit)
+    }
+
+    /// Loads the sketches at these positions into the CPU cache.
+    pub fn preload(&self, positions: impl Iterator<Item = usize>) {
+        let words = words(self.kind);
+        // Nothing depends on these reads, so the CPU does several at a time. A sketch may begin in the middle of a line of the cache.
+        let word = |bits: &[u64], at: usize| bits.get(at).copied().unwrap_or_default();
+        let lines = |at: usize| (at..at + words).step_by(8).chain([at + words - 1]);
+        let load = |all: u64, at: usize| all ^ word(&self.bits, at) ^ word(&self.magnitudes, at);
+        std::hint::black_box(positions.flat_map(|position| lines(position * words)).fold(0, load));
+    }
+
+    /// Returns the expected cosine of the vector at a position.
+    pub fn cosine(&self, position: usize, query: &QuerySketch) -> f32 {
+        let words = words(self.kind);
+        let magnitudes = self.magnitudes.get(position * words..(position + 1) * words).unwrap_or_default();
+        query.levels.cosine(self.sketch(position), magnitudes, self.vectors[position].correction)
     }
 
     /// Returns the first position at or after `position` where a document begins.
@@ -140,6 +186,36 @@ impl Sketches {
         // One by one: it is the next position, unless the document is long.
         position + self.vectors[position..].iter().take_while(|vector| vector.doc == last.doc).count()
     }
+}
+
+/// Returns the number of words of a sketch.
+fn words(kind: VectorKind) -> usize {
+    kind.dimensions.div_ceil(64)
+}
+
+/// Returns the number of leading words that are scanned before the whole sketch of this many; 0 if that is no gain.
+fn leading_words(words: usize) -> usize {
+    // Lengths for which there are loops of a known length.
+    match words {
+        0..5 => 0,
+        5..10 => 2,
+        10..18 => 4,
+        _ => 8,
+    }
+}
+
+/// Returns the number of bits in which the leading words differ at most, but for one vector in forty, if all words differ in `bits`: two
+/// standard deviations more than their share (hypergeometric distribution).
+fn leading_bits(bits: u16, leading: usize, words: usize) -> u16 {
+    let share = leading as f32 / words.max(1) as f32;
+    let differing = f32::from(bits) / (64 * words.max(1)) as f32;
+    let variance = (64 * leading) as f32 * differing * (1.0 - differing) * (1.0 - share);
+    (f32::from(bits) * share + 2.0 * variance.max(0.0).sqrt()) as u16
+}
+
+/// Returns a cosine as a distance in `0..=u16::MAX`.
+fn distance(cosine: f32) -> u16 {
+    ((1.0 - cosine) / 2.0 * f32::from(u16::MAX)) as u16
 }
 
 fn length(codes: &[i8]) -> f32 {
@@ -188,5 +264,34 @@ impl Sketcher {
             let larger = values.iter().map(|value| *value > 0.0);
             bits.push(larger.enumerate().fold(0, |word, (at, bit)| word | u64::from(bit) << at));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::semantic::rotation::mix;
+
+    #[test]
+    fn nearly_all_vectors_are_within_the_limit_of_leading_words() {
+        let (words, leading) = (6, leading_words(6));
+        for bits in [20, 80, 130] {
+            let limit = u32::from(leading_bits(bits, leading, words));
+            let mut within = 0;
+            for number in 0..2_000 {
+                // Sets that many different bits.
+                let mut sketch = vec![0_u64; words];
+                let mut draw = 1_000 * number;
+                while sketch.iter().map(|word| word.count_ones()).sum::<u32>() < u32::from(bits) {
+                    let at = (mix(draw) % (64 * words as u64)) as usize;
+                    sketch[at / 64] |= 1 << (at % 64);
+                    draw += 1;
+                }
+                let differing: u32 = sketch[..leading].iter().map(|word| word.count_ones()).sum();
+                within += usize::from(differing <= limit);
+            }
+            assert!((1_900..2_000).contains(&within), "{bits}: {within}");
+        }
+        assert_eq!([1, 2, 4].map(leading_words), [0, 0, 0]);
     }
 }

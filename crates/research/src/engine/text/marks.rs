@@ -97,7 +97,7 @@ mod tests {
             ("[link](x) [a1] [", "[link](x) [a1] ["),
         ] {
             assert_eq!(rounded(text), expected);
-            assert_eq!(take(expected).1, []);
+            assert!(take(expected).1.is_empty());
         }
     }
 
@@ -109,7 +109,7 @@ mod tests {
             let long = mark(60, close);
             assert_eq!(take(&long), (long.clone(), vec![]));
         }
-        assert_eq!(take(&format!("[{}", "é".repeat(40))).1, []);
+        assert!(take(&format!("[{}", "é".repeat(40))).1.is_empty());
     }
 
     #[test]
