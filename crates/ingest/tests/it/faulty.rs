@@ -198,8 +198,7 @@ impl SearchEngine for FaultyEngine {
         }
         let rejected = self.rejected.lock().unwrap().clone();
         let is_rejected = |change: &Change| {
-            rejected.contains(&change.doc_id())
-                || self.full.load(Ordering::SeqCst) && matches!(change, Change::Put(_))
+            rejected.contains(&change.doc_id()) || self.full.load(Ordering::SeqCst) && matches!(change, Change::Put(_))
         };
         if changes.iter().any(is_rejected) {
             return Err(EngineError::new(EngineErrorKind::Rejected, "injected rejection"));
