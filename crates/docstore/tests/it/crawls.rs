@@ -219,6 +219,7 @@ async fn page_waits_for_its_canonical_page_until_that_is_given_up(db: Database) 
         let url = due(&db, "a").await.remove(0);
         let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
         let mut read = visit(&url, CrawlUrlState::Listed, change, &["https://b/1"]);
+        read.url.reason = None;
         read.canonical = Some(id_of("https://b/1"));
         match record(&db, read, "o").await {
             Recorded::Done { state, reason, .. } => (state, reason),

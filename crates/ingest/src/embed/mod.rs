@@ -56,6 +56,12 @@ impl EmbeddingWorker {
         Self { embedding, served: Mutex::default(), is_replaced: AtomicBool::default() }
     }
 
+    /// Sets the time after which other organizations have their turn, a minute by default.
+    pub fn with_round_time(mut self, round_time: Duration) -> Self {
+        self.embedding.round_time = round_time;
+        self
+    }
+
     /// Makes the indexes use this model. If they used another one, the worker enqueues all documents.
     pub async fn adopt(&self) -> Result<(), StoreError> {
         self.embedding.store.use_model(Some(self.embedding.model())).await

@@ -87,6 +87,8 @@ pub struct Embedding {
     rejected: TextSet,
     /// Texts after whose calls the model was unavailable. Each is called by itself until it is embedded.
     suspects: TextSet,
+    /// Time after which a round ends, once it has called the model.
+    pub round_time: Duration,
 }
 
 /// Vectors of texts; `None` for rejected ones.
@@ -110,6 +112,7 @@ impl Embedding {
             call_size: CallSize::default(),
             rejected: TextSet::default(),
             suspects: TextSet::default(),
+            round_time: ROUND_TIME,
         }
     }
 
@@ -173,7 +176,7 @@ impl Embedding {
         if let Some(first) = texts.iter().position(|wanted| !self.suspects.contains(&wanted.key)) {
             texts[..=first].rotate_right(1);
         }
-        let deadline = Instant::now() + ROUND_TIME;
+        let deadline = Instant::now() + self.round_time;
         let (mut called, mut has_answered) = (0, false);
         while called < texts.len() && round.texts < TEXTS_PER_ROUND && Instant::now() < deadline {
             let (batch, is_suspect) = self.next_batch(&texts[called..], TEXTS_PER_ROUND - round.texts);

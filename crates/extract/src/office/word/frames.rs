@@ -8,11 +8,11 @@ use super::body::{self, Role};
 /// Maximum length of all texts of charts and diagrams, in bytes: many drawings can show the same one.
 const MAX_SHARED: usize = 1 << 20;
 
-/// What a list of the body has.
+/// Number of a list's items, and frames in them.
 #[derive(Default)]
 struct Items {
     count: usize,
-    /// What its items have besides text.
+    /// Text boxes, charts, diagrams and pictures of its items.
     frames: Vec<Element>,
 }
 

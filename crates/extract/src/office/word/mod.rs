@@ -1,4 +1,4 @@
-//! What the library leaves out of Word documents: numbers of headings, and text boxes, charts, diagrams and pictures in
+//! Parts of Word documents that the library leaves out: numbers of headings, and text boxes, charts, diagrams and pictures in
 //! list items.
 
 mod body;
