@@ -11,7 +11,7 @@ use office_oxide::docx::{
 /// Maximum number of parent styles followed, as in the library.
 const MAX_PARENTS: usize = 20;
 
-/// What the library makes of a paragraph.
+/// Use of a paragraph by the library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Role {
     /// Part of a table.
