@@ -177,7 +177,7 @@ fn shop(path: &str) -> Page {
     }
 }
 
-/// The same list, whose pages name former URLs that redirect to them.
+/// List whose pages name former URLs that redirect to them.
 fn moved_shop(path: &str) -> Page {
     if let Some(id) = path.strip_prefix("/old?id=") {
         return Page::redirect(&format!("/p?id={id}"));
