@@ -36,7 +36,7 @@ pub async fn first_stage(
             is_current = true;
             let mut responses = engine.search(scope, &[scope_statistics::query(scope)]).await?;
             let requested = responses.pop().map(|facets| ScopeStatistics::from_facets(&facets)).unwrap_or_default();
-            engine.scopes.put(scope, generation, requested.as_of(state.known.clone()))
+            engine.scopes.put(scope, generation, requested.with_state(state.known.clone()))
         }
     };
     let mut answers = Answers::default();
@@ -63,7 +63,7 @@ pub async fn first_stage(
             (is_current, is_renewed) = (true, true);
             queries.pop();
             let renewed = responses.pop().map(|facets| ScopeStatistics::from_facets(&facets)).unwrap_or_default();
-            statistics = engine.scopes.put(scope, generation, renewed.as_of(before));
+            statistics = engine.scopes.put(scope, generation, renewed.with_state(before));
         }
         queries.into_iter().zip(responses).for_each(|(query, matches)| answers.add(query, matches));
     }

@@ -82,7 +82,7 @@ impl ScopeStatistics {
     }
 
     /// Sets the state that the index was in before the statistics were requested.
-    pub fn as_of(self, state: Option<State>) -> Self {
+    pub fn with_state(self, state: Option<State>) -> Self {
         Self { state, ..self }
     }
 
@@ -206,7 +206,8 @@ mod tests {
     fn statistics_of_small_scopes_belong_to_a_state_of_the_index() {
         let state = |time: &str| serde_json::from_value::<State>(time.into()).expect("a state");
         let [before, after] = ["before", "after"].map(state);
-        let of = |documents| ScopeStatistics { documents, ..ScopeStatistics::default() }.as_of(Some(before.clone()));
+        let of =
+            |documents| ScopeStatistics { documents, ..ScopeStatistics::default() }.with_state(Some(before.clone()));
         assert!(of(LARGE - 1).is_of(Some(&before)) && !of(LARGE - 1).is_of(Some(&after)));
         assert!(of(LARGE).is_of(Some(&after)));
         assert!(!ScopeStatistics::default().is_of(Some(&before)));
