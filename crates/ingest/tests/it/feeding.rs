@@ -287,7 +287,7 @@ async fn documents_of_an_overtaken_batch_are_indexed_again() {
     world.engine.applied.lock().unwrap().clear();
     applying.open.add_permits(1);
     let _ = draining.await.unwrap();
-    assert_eq!(*world.engine.applied.lock().unwrap(), [doc_ids.clone()], "the batch arrives late");
+    assert_eq!(*world.engine.applied.lock().unwrap(), std::slice::from_ref(&doc_ids), "the batch arrives late");
     assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 2);
     assert_eq!(world.engine.applied.lock().unwrap().last(), Some(&doc_ids));
 }
