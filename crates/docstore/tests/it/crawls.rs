@@ -180,7 +180,7 @@ async fn visit_under_former_settings_stores_only_the_visit_to_the_host(db: Datab
         record(&db, read, "a").await
     };
     assert_eq!(under(Some("{}".to_owned())).await, Recorded::Outdated);
-    assert_eq!(due(&db, "a").await, [url.clone()], "it is still due");
+    assert_eq!(due(&db, "a").await, std::slice::from_ref(&url), "it is still due");
     assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 0);
     assert_eq!(db.number("response_millis", "crawl_hosts").await, 3);
     let done = Recorded::Done { state: CrawlUrlState::Listed, reason: None, is_running: true };
