@@ -4,9 +4,9 @@ use engine::VectorKind;
 use tantivy::{DocId, SegmentReader};
 
 use super::columns::{CodeBuffer, VectorColumns};
-use super::parallel;
 use super::query_levels::{Correction, QueryLevels};
 use super::rotation::{Rotation, SCALE};
+use super::{kernels, parallel};
 
 /// Maximum number of vectors from which the mean is computed.
 const MEAN_SAMPLE: usize = 10_000;
@@ -129,7 +129,7 @@ impl Sketches {
         sketcher.load(codes, &self.mean);
         sketcher.push_bits(&mut bits);
         let residual = &sketcher.residual;
-        let squares = |values: &[f32]| values.iter().map(|value| value.powi(2)).sum::<f32>();
+        let squares = |values: &[f32]| kernels::product(values, values);
         let from_mean = squares(residual).sqrt();
         let product = residual.iter().zip(&self.mean).map(|(value, mean)| (value + mean) * mean).sum();
         // Mean square of the distance of unit vectors from their mean.
@@ -163,14 +163,13 @@ impl Sketches {
         (leading > 0 && 16 * usize::from(limit) <= 7 * 64 * leading).then_some(limit)
     }
 
-    /// Loads the sketches at these positions into the CPU cache.
+    /// Loads the magnitudes at these positions into the CPU cache. The sketches have been read by then.
     pub fn preload(&self, positions: impl Iterator<Item = usize>) {
         let words = words(self.kind);
-        // Nothing depends on these reads, so the CPU does several at a time. A sketch may begin in the middle of a line of the cache.
-        let word = |bits: &[u64], at: usize| bits.get(at).copied().unwrap_or_default();
+        // Nothing depends on these reads, so the CPU does several at a time. They may begin in the middle of a line of the cache.
+        let word = |at: usize| self.magnitudes.get(at).copied().unwrap_or_default();
         let lines = |at: usize| (at..at + words).step_by(8).chain([at + words - 1]);
-        let load = |all: u64, at: usize| all ^ word(&self.bits, at) ^ word(&self.magnitudes, at);
-        std::hint::black_box(positions.flat_map(|position| lines(position * words)).fold(0, load));
+        std::hint::black_box(positions.flat_map(|position| lines(position * words)).fold(0, |all, at| all ^ word(at)));
     }
 
     /// Returns the expected cosine of the vector at a position.
