@@ -55,7 +55,8 @@ pub(super) fn join(text: &mut String, line: &str) {
         text.push_str(line);
         return;
     };
-    if matches!(last, '-' | '\u{2010}') && next.is_lowercase() {
+    let is_hyphen = matches!(last, '-' | '\u{2010}');
+    if is_hyphen && next.is_lowercase() {
         let before = text.trim_end_matches(['-', '\u{2010}']).chars().next_back();
         if before.is_some_and(char::is_alphabetic) && !begins_with_conjunction(line) {
             text.pop();
@@ -63,7 +64,11 @@ pub(super) fn join(text: &mut String, line: &str) {
             return;
         }
     }
-    if !(is_spaceless(last) && is_spaceless(next)) {
+    // The hyphen of a compound or of a range stays, without a space.
+    let is_compound = is_hyphen
+        && text.chars().nth_back(1).is_some_and(char::is_alphanumeric)
+        && (next.is_numeric() || next.is_uppercase() || (next.is_lowercase() && !begins_with_conjunction(line)));
+    if !is_compound && !(is_spaceless(last) && is_spaceless(next)) {
         text.push(' ');
     }
     text.push_str(line);
@@ -82,6 +87,14 @@ mod tests {
             ("the para-", "graph goes", "the paragraph goes"),
             ("the hus-", "band and", "the husband and"),
             ("a thous-", "and", "a thousand"),
+            ("of COVID-", "19 patients", "of COVID-19 patients"),
+            ("in Baden-", "Württemberg", "in Baden-Württemberg"),
+            ("in 2020-", "2021", "in 2020-2021"),
+            ("a 19-", "year-old", "a 19-year-old"),
+            ("10-", "to 20-fold", "10- to 20-fold"),
+            ("the end -", "No", "the end - No"),
+            ("the end--", "No", "the end-- No"),
+            ("-", "5", "- 5"),
         ] {
             let mut out = text.to_owned();
             join(&mut out, line);
