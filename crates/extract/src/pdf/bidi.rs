@@ -6,7 +6,11 @@
 use std::collections::HashSet;
 
 use super::glyph::Glyph;
+use super::letters::{is_mark, letters};
 use super::script::is_right_to_left;
+
+/// Distance at which a mark and a letter have one origin, in ems.
+const SAME_ORIGIN: f32 = 0.02;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {
@@ -40,7 +44,7 @@ fn direction(c: char) -> Direction {
 pub(super) fn logical(run: Vec<Glyph>) -> String {
     let right = run.iter().filter(|glyph| is_right_to_left(glyph.char)).count();
     if right == 0 {
-        return run.iter().map(|glyph| glyph.char).collect();
+        return run.iter().flat_map(|glyph| letters(glyph.char)).collect();
     }
     let left =
         run.iter().filter(|glyph| glyph.char.is_alphabetic() && direction(glyph.char) == Direction::Left).count();
@@ -52,12 +56,44 @@ pub(super) fn logical(run: Vec<Glyph>) -> String {
     let mut text = String::with_capacity(run.len() * 2);
     for (direction, part) in runs {
         if direction == Direction::Right {
-            text.extend(part.iter().rev().map(|glyph| mirrored(glyph.char)));
+            push_reversed(part, &mut text);
         } else {
-            text.extend(part.iter().map(|glyph| glyph.char));
+            text.extend(part.iter().flat_map(|glyph| letters(glyph.char)));
         }
     }
     text
+}
+
+/// Appends a run that reads from the right and is sorted from left to right. Marks follow the letter that they are drawn on.
+fn push_reversed(run: &[Glyph], text: &mut String) {
+    // Marks since the last letter, from right to left.
+    let mut marks: Vec<&Glyph> = Vec::new();
+    let mut right: Option<&Glyph> = None;
+    for glyph in run.iter().rev() {
+        if is_mark(glyph.char) {
+            marks.push(glyph);
+            continue;
+        }
+        let (own, others): (Vec<&Glyph>, Vec<&Glyph>) =
+            marks.drain(..).partition(|mark| is_drawn_on(mark, glyph, right));
+        text.extend(others.into_iter().flat_map(|mark| letters(mark.char)));
+        text.extend(letters(mirrored(glyph.char)));
+        text.extend(own.into_iter().rev().flat_map(|mark| letters(mark.char)));
+        right = Some(glyph);
+    }
+    text.extend(marks.into_iter().flat_map(|mark| letters(mark.char)));
+}
+
+/// Checks if a mark is drawn on the letter on its left, rather than on the one on its right, whose origin it may have.
+fn is_drawn_on(mark: &Glyph, letter: &Glyph, right: Option<&Glyph>) -> bool {
+    let tolerance = SAME_ORIGIN * mark.size;
+    if letter.char.is_whitespace()
+        || right.is_some_and(|right| !right.char.is_whitespace() && right.x0 - mark.x0 <= tolerance)
+    {
+        return false;
+    }
+    // A mark with an advance has a place of its own behind the letter.
+    if mark.x1 > mark.x0 { mark.x0 < letter.x1 - tolerance } else { mark.x0 <= letter.x1 + tolerance }
 }
 
 /// Extends numbers by the separators and signs that belong to them, as rules W4 and W5 of UAX #9 do, and makes those that
@@ -220,6 +256,51 @@ mod tests {
         // Numbers after an Arabic letter take no signs.
         assert_eq!(read("ماع يف %50 ةبسنب"), "بنسبة 50% في عام");
         assert_eq!(read("2021-2020 نم 9:30"), "9:30 من 2020-2021");
+    }
+
+    #[test]
+    fn marks_follow_the_letter_that_they_are_drawn_on() {
+        let read = |glyphs: &[(char, f32, f32)]| {
+            let glyph = |&(char, x0, x1)| Glyph { char, x0, x1, y: 0.0, size: 10.0, rise: 0.0, bold: false };
+            logical(glyphs.iter().map(glyph).collect())
+        };
+        let (beh, meem, shadda, fatha) = ('\u{628}', '\u{645}', '\u{651}', '\u{64e}');
+        // Its origin is right of that of its letter, at the end of its letter before a gap, and that of its letter.
+        assert_eq!(read(&[(meem, 0.0, 5.0), (shadda, 2.0, 2.0), (beh, 5.0, 10.0)]), "\u{628}\u{645}\u{651}");
+        assert_eq!(
+            read(&[(meem, 0.0, 5.0), (shadda, 5.0, 5.0), (' ', 5.0, 8.0), (beh, 8.0, 13.0)]),
+            "\u{628} \u{645}\u{651}"
+        );
+        assert_eq!(read(&[(meem, 0.0, 5.0), (shadda, 5.0, 5.0)]), "\u{645}\u{651}");
+        assert_eq!(read(&[(meem, 0.0, 5.0), (shadda, 5.0, 5.0), (beh, 5.0, 10.0)]), "\u{628}\u{651}\u{645}");
+        assert_eq!(read(&[(meem, 0.0, 5.0), (beh, 5.0, 10.0), (shadda, 5.0, 5.0)]), "\u{628}\u{651}\u{645}");
+        // One in front of its letter, with an advance and without one, and two of one letter.
+        assert_eq!(read(&[(meem, 0.0, 5.0), (shadda, 5.0, 7.0), (beh, 7.0, 12.0)]), "\u{628}\u{651}\u{645}");
+        assert_eq!(read(&[(shadda, 0.0, 0.0), (meem, 1.0, 5.0), (beh, 5.0, 10.0)]), "\u{628}\u{645}\u{651}");
+        assert_eq!(
+            read(&[(meem, 0.0, 5.0), (shadda, 2.0, 2.0), (fatha, 2.0, 2.0), (beh, 5.0, 10.0)]),
+            "\u{628}\u{645}\u{651}\u{64e}"
+        );
+        // Without a letter.
+        assert_eq!(read(&[(shadda, 0.0, 0.0)]), "\u{651}");
+        // The point of a Hebrew letter, among Latin text.
+        assert_eq!(
+            read(&[
+                ('a', 0.0, 5.0),
+                (' ', 5.0, 7.0),
+                ('\u{5d1}', 7.0, 12.0),
+                ('\u{5b8}', 9.0, 9.0),
+                ('\u{5d0}', 12.0, 17.0)
+            ]),
+            "\u{5d0}\u{5d1}\u{5b8} a"
+        );
+    }
+
+    #[test]
+    fn forms_become_letters_in_logical_order() {
+        assert_eq!(read("\u{fee1}\u{fefc}\u{feb3}"), "\u{633}\u{644}\u{627}\u{645}");
+        assert_eq!(read("e\u{fb00}ect"), "effect");
+        assert_eq!(read("\u{fdf2} \u{fb01}t"), "\u{627}\u{644}\u{644}\u{647} fit");
     }
 
     #[test]

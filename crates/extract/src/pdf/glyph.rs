@@ -2,6 +2,7 @@
 
 use pdf_oxide::layout::{FontWeight, TextChar, TextSpan};
 
+use super::letters::is_mark;
 use super::radicals::unified;
 use super::script::is_right_to_left;
 
@@ -11,6 +12,8 @@ pub(super) const PAGE_MARK: char = '\u{fdd0}';
 /// Marks around a raised part of a word while the text is laid out, which are noncharacters too.
 pub(super) const RAISED: char = '\u{fdd1}';
 pub(super) const RAISED_END: char = '\u{fdd2}';
+
+const SOFT_HYPHEN: char = '\u{ad}';
 
 /// Glyph with its position in points; `y` grows upwards.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +30,7 @@ pub(super) struct Glyph {
 
 /// Returns false for characters without a glyph.
 pub(super) fn is_text(c: char) -> bool {
-    !c.is_control() && !matches!(c, '\u{fffd}' | '\u{ad}' | PAGE_MARK | RAISED | RAISED_END)
+    !c.is_control() && !matches!(c, '\u{fffd}' | SOFT_HYPHEN | PAGE_MARK | RAISED | RAISED_END)
 }
 
 /// Returns the upright glyphs of characters with their rise; `None` if most text of the page is rotated.
@@ -37,19 +40,18 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
         .into_iter()
         .filter(|(c, _)| c.rotation_degrees.abs() < 5.0 || c.rotation_degrees > 355.0)
         .filter(|(c, _)| c.origin_x.is_finite() && c.origin_y.is_finite() && c.font_size.is_finite())
-        .filter(|(c, _)| is_text(c.char))
-        .map(|(c, rise)| {
-            let width =
-                if c.advance_width.is_finite() && c.advance_width > 0.0 { c.advance_width } else { c.font_size * 0.5 };
-            Glyph {
-                char: unified(c.char),
+        .filter_map(|(c, rise)| {
+            let size = text_size(c.font_size);
+            let width = width(c.char, c.advance_width, size);
+            Some(Glyph {
+                char: shown(c.char, width)?,
                 x0: c.origin_x,
                 x1: c.origin_x + width,
                 y: c.origin_y,
-                size: text_size(c.font_size),
+                size,
                 rise: if rise.is_finite() { rise } else { 0.0 },
                 bold: c.font_weight >= FontWeight::SemiBold,
-            }
+            })
         })
         .collect();
     (upright.len() * 2 >= all).then_some(upright)
@@ -83,16 +85,60 @@ fn push_run(span: &TextSpan, mut x0: f32, y: f32, glyphs: &mut Vec<Glyph>) {
     let even = span.bbox.width / count.max(1) as f32;
     for (at, char) in span.text.chars().enumerate() {
         let own = span.char_widths.get(at).copied().filter(|_| span.char_widths.len() == count).unwrap_or(even);
-        let width = if own.is_finite() && own > 0.0 { own } else { size * 0.5 };
+        let width = width(char, own, size);
         let x1 = x0 + width;
-        if is_text(char) && x1.is_finite() && y.is_finite() && size.is_finite() {
-            let char = unified(char);
+        let shown = shown(char, width).filter(|_| x1.is_finite() && y.is_finite() && size.is_finite());
+        if let Some(char) = shown {
             glyphs.push(Glyph { char, x0, x1, y, size, rise: 0.0, bold: span.font_weight >= FontWeight::SemiBold });
         }
         x0 = x1;
     }
 }
 
+/// Returns the width of a glyph from its advance, which may be missing, and its size; all in points.
+fn width(c: char, advance: f32, size: f32) -> f32 {
+    if advance.is_finite() && advance > 0.0 {
+        advance
+    } else if c == SOFT_HYPHEN || is_mark(c) {
+        // Not drawn, or drawn over its letter.
+        0.0
+    } else {
+        size * 0.5
+    }
+}
+
+/// Returns the character that a glyph shows, `None` if it shows nothing.
+fn shown(c: char, width: f32) -> Option<char> {
+    if c == SOFT_HYPHEN {
+        // One with a width is drawn: it is the second code of the hyphen (ISO 32000-1, annex D, note 5).
+        return (width > 0.0).then_some('-');
+    }
+    is_text(c).then(|| unified(c))
+}
+
 fn text_size(size: f32) -> f32 {
     size.abs().clamp(0.5, 2_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_and_soft_hyphens_take_no_room_of_their_own() {
+        for missing in [0.0, -1.0, f32::NAN] {
+            assert_eq!(width('\u{947}', missing, 10.0), 0.0);
+            assert_eq!(width(SOFT_HYPHEN, missing, 10.0), 0.0);
+            assert_eq!(width('a', missing, 10.0), 5.0);
+        }
+        assert_eq!(width('\u{947}', 3.0, 10.0), 3.0);
+    }
+
+    #[test]
+    fn soft_hyphens_with_a_width_are_hyphens() {
+        assert_eq!(shown(SOFT_HYPHEN, 3.3), Some('-'));
+        assert_eq!(shown(SOFT_HYPHEN, 0.0), None);
+        assert_eq!(shown('a', 0.0), Some('a'));
+        assert_eq!(shown(PAGE_MARK, 5.0), None);
+    }
 }

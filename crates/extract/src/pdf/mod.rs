@@ -8,6 +8,7 @@ mod columns;
 mod fields;
 mod glyph;
 mod layout;
+mod letters;
 mod line;
 mod pages;
 mod piece;
@@ -90,7 +91,8 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
             // With the values of its fields.
             None => {
                 let markdown = document.to_markdown(page, &ConversionOptions::default())?;
-                library_pages.insert(page, markdown.chars().map(radicals::unified).collect());
+                let markdown = markdown.chars().map(radicals::unified).flat_map(letters::letters).collect();
+                library_pages.insert(page, markdown);
                 Ok(Vec::new())
             }
         });
@@ -137,8 +139,8 @@ struct Glyphs {
 
 /// Returns the glyphs of a page; `None` if most text is rotated or vertical.
 ///
-/// The library's spans decode characters best (pairs of code units, ligatures). In right-to-left text the spans are
-/// already reversed in part, so the raw characters are used.
+/// The library's spans decode characters best (pairs of code units). In right-to-left text the spans are already reversed in
+/// part, so the raw characters are used.
 fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> {
     let spans = document.extract_spans(page)?;
     let vertical = spans.iter().filter(|span| span.wmode == 1).count();

@@ -101,6 +101,8 @@ fn split(mut line: Vec<Glyph>, pieces: &mut Vec<Piece>) {
     // The largest glyphs define the line's baseline.
     let Some(y) = line.iter().max_by(|a, b| a.size.total_cmp(&b.size)).map(|glyph| glyph.y) else { return };
     let mut run: Vec<Glyph> = Vec::new();
+    // The last glyph may end before another one, as a mark that is drawn over its letter does.
+    let mut end = f32::MIN;
     let mut space = false;
     for glyph in line {
         if glyph.char.is_whitespace() {
@@ -109,14 +111,15 @@ fn split(mut line: Vec<Glyph>, pieces: &mut Vec<Piece>) {
         }
         if let Some(last) = run.last().copied() {
             let em = last.size.min(glyph.size);
-            let gap = glyph.x0 - last.x1;
+            let gap = glyph.x0 - end;
             if gap > PIECE_GAP * em {
                 pieces.extend(piece(std::mem::take(&mut run), y));
             } else if gap > WORD_GAP * em || (space && gap > SPACE_GAP * em) {
-                run.push(Glyph { char: ' ', x0: last.x1, x1: glyph.x0, ..last });
+                run.push(Glyph { char: ' ', x0: end, x1: glyph.x0, ..last });
             }
         }
         space = false;
+        end = end.max(glyph.x1);
         run.push(glyph);
     }
     pieces.extend(piece(run, y));
@@ -131,4 +134,23 @@ fn piece(run: Vec<Glyph>, y: f32) -> Option<Piece> {
     let size = sizes[sizes.len() / 2];
     let text = bidi::logical(raised::mark(run));
     Some(Piece { text, x0, x1, y, size, bold: letters > 0 && bold * 10 >= letters * 9 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(glyphs: &[(char, f32, f32)]) -> Vec<String> {
+        let glyph = |&(char, x0, x1)| Glyph { char, x0, x1, y: 0.0, size: 10.0, rise: 0.0, bold: false };
+        pieces(glyphs.iter().map(glyph).collect()).into_iter().map(|piece| piece.text).collect()
+    }
+
+    #[test]
+    fn marks_neither_open_nor_close_a_gap() {
+        // Drawn at the end of its letter, then in the middle.
+        assert_eq!(read(&[('क', 0.0, 5.0), ('\u{947}', 5.0, 5.0), (' ', 5.0, 7.5), ('ल', 7.5, 12.5)]), ["के ल"]);
+        assert_eq!(read(&[('क', 0.0, 5.0), ('\u{947}', 2.0, 2.0), ('ल', 5.0, 10.0)]), ["केल"]);
+        assert_eq!(read(&[('क', 0.0, 5.0), ('\u{947}', 2.0, 2.0), (' ', 5.0, 6.0), ('ल', 6.0, 11.0)]), ["के ल"]);
+        assert_eq!(read(&[('क', 0.0, 9.0), ('\u{947}', 1.0, 1.0), ('ल', 12.0, 17.0)]), ["के ल"]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Text strings (ISO 32000-1, 7.9.2.2).
 
+use super::letters::letters;
 use super::radicals::unified;
 
 /// Characters 0x18 to 0x1F of PDFDocEncoding (annex D.2).
@@ -11,14 +12,14 @@ const PUNCTUATION: [char; 31] = [
 ];
 
 /// Decodes a text string: UTF-16 or UTF-8 by its byte order mark, otherwise PDFDocEncoding. Line ends are kept; other
-/// control characters and undefined codes are dropped.
+/// control characters and undefined codes are dropped, and ligatures become letters.
 pub(super) fn decode(bytes: &[u8]) -> String {
     let shown = |c: &char| c.is_whitespace() || !c.is_control();
     let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) else {
-        return bytes.iter().map(|byte| character(*byte)).filter(shown).collect();
+        return bytes.iter().map(|byte| character(*byte)).filter(shown).flat_map(letters).collect();
     };
     let text = encoding.decode_without_bom_handling(&bytes[mark..]).0;
-    text.chars().filter(shown).map(unified).collect()
+    text.chars().filter(shown).map(unified).flat_map(letters).collect()
 }
 
 /// Returns the character of a code of PDFDocEncoding; a control character if the code is undefined.
@@ -40,6 +41,7 @@ mod tests {
         assert_eq!(decode(b"\xfe\xff\0A\x65\xe5"), "A日");
         assert_eq!(decode(b"\xff\xfeA\0\xe5\x65"), "A日");
         assert_eq!(decode(b"\xfe\xff\0A\x2f\x47"), "A日", "as a radical");
+        assert_eq!(decode(b"\xfe\xff\xfb\x01\0n"), "fin", "as a ligature");
         assert_eq!(decode(b"\xef\xbb\xbf\xc3\xa9"), "é");
         assert_eq!(decode(b"caf\xe9\r\n\x01x"), "café\r\nx");
     }
@@ -49,7 +51,7 @@ mod tests {
         assert_eq!(decode(b"100 \xa0"), "100 €");
         assert_eq!(decode(b"it\x90s \x8dquoted\x8e \x92"), "it’s “quoted” ™");
         assert_eq!(decode(b"5 \x85 7 \x84 end \x80"), "5 – 7 — end •");
-        assert_eq!(decode(b"\x18\x1f \x93\x94\x95 \x9e"), "˘˜ ﬁﬂŁ ž");
+        assert_eq!(decode(b"\x18\x1f \x93\x94\x95 \x9e"), "˘˜ fiflŁ ž");
         assert_eq!(decode(b"a\x7f\x9fb \xa1\xff"), "ab ¡ÿ");
     }
 }

@@ -1,4 +1,4 @@
-//! Raised and turned text of PDF pages.
+//! Raised and turned text of PDF pages, and hyphens.
 
 use crate::documents::read;
 use crate::files::pdf_of;
@@ -51,4 +51,16 @@ fn turned_text_follows_the_text_of_its_page() {
     let markdown = markdown(&page);
     assert!(markdown.ends_with("The end.\n\nRevenue of sales\n\nCosts\n\nIn the margin\n"), "{markdown}");
     assert!(!markdown.contains("DRAFT"), "{markdown}");
+}
+
+#[test]
+fn soft_hyphens_that_are_drawn_are_hyphens() {
+    let mut page = text(10, "1 0 0 1 72 700", "On 2023\\25506\\25515 a well\\255known part of the para\\255");
+    page += &text(10, "1 0 0 1 72 688", "graph was changed, and it is in the corpus of COVID\\255");
+    page += &text(10, "1 0 0 1 72 676", "19 patients who were seen in the clinics of Baden-");
+    page += &text(10, "1 0 0 1 72 664", "Baden.");
+    let markdown = markdown(&page);
+    for part in ["2023-06-15", "well-known", "the paragraph was", "of COVID-19 patients", "Baden-Baden."] {
+        assert!(markdown.contains(part), "{part}: {markdown}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Radicals that stand for characters of the same shape in the text of a PDF.
+//! Radicals and ligatures that stand for other characters in the text of a PDF.
 
 use crate::documents::read;
 use crate::files::pdf_of;
@@ -7,14 +7,19 @@ use crate::files::pdf_of;
 const RADICALS: &str = "⽇本⼈⼤学⺠⻑⻄⻘";
 const TEXT: &str = "日本人大学民長西青";
 
-/// Returns the markdown of a page whose font states these characters, in a writing mode (`H` or `V`).
+/// Returns the markdown of a page whose font states the radicals, in a writing mode (`H` or `V`).
 fn markdown(mode: char, content: &str) -> String {
+    markdown_of(RADICALS, mode, content)
+}
+
+/// Returns the markdown of a page whose font states these characters, by code from 1.
+fn markdown_of(characters: &str, mode: char, content: &str) -> String {
     let stream = |text: &str| format!("<< /Length {} >>\nstream\n{text}\nendstream", text.len());
     let maps: String =
-        (1..).zip(RADICALS.chars()).map(|(code, c)| format!("<{code:04X}> <{:04X}>\n", u32::from(c))).collect();
+        (1..).zip(characters.chars()).map(|(code, c)| format!("<{code:04X}> <{:04X}>\n", u32::from(c))).collect();
     let unicode = format!(
         "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n{} beginbfchar\n{maps}endbfchar\nendcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n",
-        RADICALS.chars().count()
+        characters.chars().count()
     );
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
@@ -54,4 +59,17 @@ fn radicals_of_a_replacement_text_are_read_as_characters() {
     let marked = format!("/Span << /ActualText <FEFF{replaced}> >> BDC <000100020003> Tj EMC");
     let text = markdown('H', &format!("BT /F1 12 Tf 72 720 Td {marked} 0 -16 Td <{}> Tj ET", codes()));
     assert!(text.starts_with("日人長\n") && text.trim().ends_with(TEXT), "{text}");
+}
+
+#[test]
+fn ligatures_and_forms_of_a_font_are_read_as_letters() {
+    let line = |codes: &str| format!("BT /F1 12 Tf 72 720 Td <{codes}> Tj ET");
+    let find = line("000100020003");
+    assert_eq!(markdown_of("\u{fb01}nd", 'H', &find).trim(), "find");
+    let turned = format!("{find} BT /F1 12 Tf 0 1 -1 0 100 300 Tm <000100020003> Tj ET");
+    assert_eq!(markdown_of("\u{fb01}nd", 'H', &turned), "find\n\nfind\n");
+    let vertical = markdown_of("\u{fb01}nd", 'V', &find);
+    assert!(vertical.contains("fi") && !vertical.contains('\u{fb01}'), "{vertical}");
+    // Meem, lam-alef and seen, from left to right.
+    assert_eq!(markdown_of("\u{fee1}\u{fefc}\u{feb3}", 'H', &find).trim(), "\u{633}\u{644}\u{627}\u{645}");
 }
