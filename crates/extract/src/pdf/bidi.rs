@@ -243,6 +243,8 @@ mod tests {
         assert_eq!(read("(ב) Python 123 דחא םולש"), "שלום אחד Python 123 (ב)");
         assert_eq!(read("see םולש here now"), "see שלום here now");
         assert_eq!(read("plain (text)"), "plain (text)");
+        // Raised parts have no direction.
+        assert_eq!(read("m\u{fdd1}2\u{fdd2}"), "m\u{fdd1}2\u{fdd2}");
     }
 
     #[test]
