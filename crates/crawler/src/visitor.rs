@@ -8,7 +8,7 @@ use extract::Extracted;
 use extract_worker::{Extractor, WorkError};
 use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, Visit, VisitBody, VisitRequest};
 use file_types::FileKind;
-use ingest::scripted::{RenderTurn, Rendering, Scripted, Scripts};
+use ingest::scripted::{RenderTurn, Rendering, Scripted, Scripts, needs_scripts};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, OrganizationId, Timestamp};
 use tokio::sync::Semaphore;
 use tokio::task::coop::consume_budget;
@@ -205,8 +205,10 @@ impl Visitor {
             }
             // What the page says without its scripts must not replace what they wrote.
             Scripts::Failed if known.is_listed => return Err(Trouble::Useless("not_rendered")),
-            // The validators tell nothing of the document that the scripts make.
-            Scripts::Failed => page.validators = None,
+            Scripts::Failed => {}
+        }
+        if needs_scripts(&page, &extracted.markdown) {
+            page.validators = None;
         }
         let Signs { canonical, title, .. } = signs;
         if extracted.markdown.trim().is_empty() {

@@ -2,14 +2,15 @@
 
 use std::cmp::{max, min};
 
-use model::{CaptureId, Timestamp};
+use model::{CaptureFormat, CaptureId, Timestamp};
 
 use crate::rows::{Document, PageRead};
 
 /// Document as one organization sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VisibleDocument {
-    /// `latest_capture_id` is the newer of the shared capture and the organization's own.
+    /// `latest_capture_id` is the newer of the shared capture and the organization's own. A snippet counts as older than any whole
+    /// page.
     pub document: Document,
     /// Time at which the organization reported the content as outdated. Older captures are fetched again.
     pub stale_at: Option<Timestamp>,
@@ -26,10 +27,23 @@ pub(crate) struct GrantState {
     pub capture_id: Option<CaptureId>,
 }
 
-/// Times of the captures that compete to be the latest one; `None` for a missing capture.
-pub(crate) struct CaptureTimes {
-    pub shared: Option<Timestamp>,
-    pub own: Option<Timestamp>,
+/// Captures that compete to be the latest one; `None` for a missing capture.
+pub(crate) struct Competitors {
+    pub shared: Option<Rank>,
+    pub own: Option<Rank>,
+}
+
+/// Rank of a capture. A snippet never replaces a whole page, however new it is, so the extent comes first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Rank {
+    is_whole: bool,
+    captured_at: Timestamp,
+}
+
+impl Rank {
+    pub(crate) fn of(captured_at: Timestamp, format: CaptureFormat) -> Self {
+        Self { is_whole: format == CaptureFormat::Markdown, captured_at }
+    }
 }
 
 impl VisibleDocument {
@@ -38,7 +52,7 @@ impl VisibleDocument {
     pub(crate) fn of(
         document: Document,
         read: Option<PageRead>,
-        times: CaptureTimes,
+        captures: Competitors,
         grant: GrantState,
     ) -> Option<Self> {
         let GrantState { granted_at, capture_id: shown_capture_id } = grant;
@@ -51,9 +65,9 @@ impl VisibleDocument {
         if !is_shared {
             return Some(Self { document: private(document, read), stale_at, granted_at, shown_capture_id });
         }
-        let document = match times.own {
+        let document = match captures.own {
             None => document,
-            Some(own) if times.shared.is_none_or(|shared| own >= shared) => newer(document, read),
+            Some(own) if captures.shared.is_none_or(|shared| own >= shared) => as_read(document, read),
             Some(_) => seen(document, &read),
         };
         Some(Self { document, stale_at, granted_at, shown_capture_id })
@@ -87,8 +101,8 @@ pub(crate) fn private(document: Document, read: PageRead) -> Document {
     }
 }
 
-/// Returns a shared page whose content the organization read more recently.
-fn newer(document: Document, read: PageRead) -> Document {
+/// Returns a shared page with the content that the organization read.
+fn as_read(document: Document, read: PageRead) -> Document {
     let document = seen(document, &read);
     Document {
         title: read.title.or(document.title),

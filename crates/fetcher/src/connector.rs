@@ -28,7 +28,7 @@ impl Connector {
     /// # Errors
     /// Invalid options; see [`OptionsError`].
     pub fn new(options: &FetcherOptions) -> Result<Self, OptionsError> {
-        Self::with_resolver(options, Arc::new(SystemResolver::undivided()))
+        Self::with_resolver(options, Arc::new(SystemResolver::default()))
     }
 
     /// Creates a connector that uses `resolver`. Its addresses are checked like those of the system's resolver.
@@ -45,22 +45,28 @@ impl Connector {
         Ok(Self { policy: TargetPolicy { guard, ports: options.allow_ports.clone() }, resolver, timeout })
     }
 
-    /// Connects to the host and port of an http or https URL. A TLS handshake is up to the caller.
+    /// Connects to the host and port of an http or https URL. A TLS handshake is up to the caller. Name lookups are those of the
+    /// organization, which has a share of them.
     ///
     /// # Errors
     /// `InvalidUrl`, `RefusedAddress`, `RefusedPort`, `Dns`, `Overloaded`, `Connect`, `Timeout`.
-    pub async fn connect(&self, url: &str) -> Result<TcpStream, FetchError> {
+    pub async fn connect(&self, url: &str, organization: OrganizationId) -> Result<TcpStream, FetchError> {
         let target = Target::parse(url, &self.policy)?;
         let deadline = Instant::now() + self.timeout;
-        timeout_at(deadline, self.open(&target, deadline)).await.unwrap_or(Err(TIMED_OUT))
+        timeout_at(deadline, self.open(&target, organization, deadline)).await.unwrap_or(Err(TIMED_OUT))
     }
 
-    async fn open(&self, target: &Target, deadline: Instant) -> Result<TcpStream, FetchError> {
+    async fn open(
+        &self,
+        target: &Target,
+        organization: OrganizationId,
+        deadline: Instant,
+    ) -> Result<TcpStream, FetchError> {
         let addresses = match target.url().host() {
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
             Some(Host::Domain(name)) => {
-                let found = self.resolver.permitted(name, OrganizationId::NOBODY).await;
+                let found = self.resolver.permitted(name, organization).await;
                 found.map_err(|error| FetchError::from(&error))?
             }
             None => return Err(FetchError::InvalidUrl { reason: "has no host" }),

@@ -44,7 +44,7 @@ impl Default for SystemResolver {
 }
 
 impl SystemResolver {
-    /// Creates a resolver for clients that do not know for whom they connect: all of them together may take every place.
+    /// Creates a resolver for a client that does not know for whom it connects: it may take every place.
     pub(crate) fn undivided() -> Self {
         Self { lookups: Lookups::new(MAX_LOOKUPS, MAX_LOOKUPS) }
     }

@@ -115,7 +115,9 @@ pub fn says_more(text: &str, other: &str) -> bool {
     weight(text) > weight(other)
 }
 
-fn needs_scripts(page: &FetchedPage, text: &str) -> bool {
+/// Returns true if a page has scripts and hardly any text, or none, without them: its `text` may be what a page says until its data
+/// arrives. The validators of such a page tell nothing of the document that the scripts make, now or at a later read.
+pub fn needs_scripts(page: &FetchedPage, text: &str) -> bool {
     let is_empty = || text.chars().filter(|c| c.is_alphanumeric()).take(ENOUGH_TEXT).count() < ENOUGH_TEXT;
     page.kind == FileKind::Html && is_empty() && has_scripts(&page.body)
 }

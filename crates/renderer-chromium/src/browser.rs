@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::devtools::{Devtools, remote};
+use crate::devtools::{CallError, Devtools, remote};
 use crate::options::{BrowserSource, ChromiumOptions, Sandbox, StartError};
 use crate::process::Process;
 use crate::proxy::Proxy;
@@ -28,14 +28,15 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts or joins the configured browser.
-    pub async fn open(options: &ChromiumOptions, proxy: &Proxy) -> Result<Self, StartError> {
+    /// Starts or joins the configured browser. `has_confined` is set once one has started with its sandbox: later failures to start
+    /// then have other causes, and never lead to a browser without it.
+    pub async fn open(options: &ChromiumOptions, proxy: &Proxy, has_confined: &AtomicBool) -> Result<Self, StartError> {
         // A document in JSON takes at most six bytes per character.
         let max_message = options.max_bytes.saturating_mul(6).saturating_add(1 << 20);
         match &options.source {
             BrowserSource::Remote(url) => {
                 let devtools = remote::connect(url, max_message).await?;
-                let unreachable = |reason| StartError::unreachable(url, reason);
+                let unreachable = |error: NoVersion| StartError::unreachable(url, error.to_string());
                 let product = version(&devtools).await.map_err(unreachable)?;
                 Ok(Self::new(devtools, product, None))
             }
@@ -44,16 +45,27 @@ impl Browser {
                     let (process, devtools) = Process::start(program, proxy.address, is_confined, max_message)?;
                     match version(&devtools).await {
                         Ok(product) => Ok(Self::new(devtools, product, Some(process))),
-                        Err(reason) => {
+                        Err(error) => {
                             tokio::time::sleep(LAST_WORDS).await;
                             let said = process.said();
-                            let reason = if said.is_empty() { reason } else { format!("{reason}: {said}") };
-                            Err(StartError::Ended { reason })
+                            let reason = if said.is_empty() { error.to_string() } else { format!("{error}: {said}") };
+                            Err(match error {
+                                NoVersion::Call(CallError::Closed) => StartError::Ended { reason },
+                                NoVersion::Call(CallError::Refused { .. }) | NoVersion::TimedOut => {
+                                    StartError::Silent { reason }
+                                }
+                            })
                         }
                     }
                 };
-                match (start(true).await, options.sandbox) {
-                    (Err(StartError::Ended { reason }), Sandbox::BestEffort) => {
+                let confined = start(true).await;
+                if confined.is_ok() {
+                    has_confined.store(true, Ordering::Relaxed);
+                }
+                match (confined, options.sandbox) {
+                    (Err(StartError::Ended { reason }), Sandbox::BestEffort)
+                        if !has_confined.load(Ordering::Relaxed) =>
+                    {
                         let browser = start(false).await?;
                         tracing::warn!(reason, "Chromium runs WITHOUT its sandbox: hostile pages may harm this system");
                         Ok(browser)
@@ -95,11 +107,20 @@ impl Browser {
     }
 }
 
-async fn version(devtools: &Devtools) -> Result<String, String> {
+/// Failure of a browser to name its version.
+#[derive(Debug, thiserror::Error)]
+enum NoVersion {
+    #[error(transparent)]
+    Call(CallError),
+    #[error("no answer within {:?}", START_TIMEOUT)]
+    TimedOut,
+}
+
+async fn version(devtools: &Devtools) -> Result<String, NoVersion> {
     let version = devtools.call(None, "Browser.getVersion", json!({}));
     match tokio::time::timeout(START_TIMEOUT, version).await {
         Ok(Ok(version)) => Ok(version["product"].as_str().unwrap_or("unknown browser").to_owned()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no answer within {START_TIMEOUT:?}")),
+        Ok(Err(error)) => Err(NoVersion::Call(error)),
+        Err(_) => Err(NoVersion::TimedOut),
     }
 }

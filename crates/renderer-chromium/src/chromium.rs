@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -5,6 +6,7 @@ use admission::{FairSemaphore, Limits, Permit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use fetcher::{Connector, FetchedPage, RenderError, RenderRequest, Renderer};
+use model::OrganizationId;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +30,8 @@ struct Shared {
     proxy: Proxy,
     permits: FairSemaphore,
     current: AsyncMutex<Current>,
+    /// A browser has started with its sandbox: this system has what that needs.
+    has_confined: AtomicBool,
     /// Outcome of the last start.
     state: Mutex<Option<Result<String, String>>>,
 }
@@ -57,7 +61,8 @@ impl Chromium {
         };
         let permits = FairSemaphore::new(limits);
         let (current, state) = (AsyncMutex::default(), Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { options, proxy, permits, current, state }) })
+        let has_confined = AtomicBool::new(false);
+        Ok(Self { shared: Arc::new(Shared { options, proxy, permits, current, has_confined, state }) })
     }
 
     /// Starts or joins the browser unless it runs already, and returns its name and version.
@@ -100,7 +105,7 @@ impl Renderer for Chromium {
         // A task of its own, since a page must be removed even if nobody waits for it any more.
         let stop = CancellationToken::new();
         let _stop_on_drop = stop.clone().drop_guard();
-        let render = render(Arc::clone(&self.shared), page.clone(), permit, stop);
+        let render = render(Arc::clone(&self.shared), organization_id, page.clone(), permit, stop);
         match tokio::spawn(render).await {
             Ok(outcome) => outcome,
             Err(error) => Err(RenderError::Failed { reason: error.to_string() }),
@@ -110,13 +115,14 @@ impl Renderer for Chromium {
 
 async fn render(
     shared: Arc<Shared>,
+    organization_id: OrganizationId,
     page: FetchedPage,
     _permit: Permit,
     stop: CancellationToken,
 ) -> Result<Bytes, RenderError> {
     let browser = shared.browser().await?;
     let options = &shared.options;
-    let ticket = shared.proxy.admit(options.max_bytes);
+    let ticket = shared.proxy.admit(options.max_bytes, organization_id);
     let own = shared.proxy.address.to_string();
     let job = Job {
         page: &page,
@@ -155,7 +161,7 @@ impl Shared {
     async fn open(&self, current: &mut Current) -> Result<Arc<Browser>, StartError> {
         // Ends after the last of its pages.
         current.browser = None;
-        let opened = Browser::open(&self.options, &self.proxy).await;
+        let opened = Browser::open(&self.options, &self.proxy, &self.has_confined).await;
         let state = match &opened {
             Ok(browser) => Ok(browser.product.clone()),
             Err(error) => Err(error_causes::describe(error)),

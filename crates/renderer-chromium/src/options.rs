@@ -75,9 +75,12 @@ pub enum StartError {
     InvalidUrl { url: String },
     #[error("`{}` cannot be started", program.display())]
     Spawn { program: PathBuf, source: io::Error },
-    /// The program ended, or did not answer in time. Without a usable sandbox it ends.
+    /// The program ended. Without a usable sandbox it does.
     #[error("Chromium does not start: {reason}")]
     Ended { reason: String },
+    /// The program runs, but does not answer as a browser does.
+    #[error("Chromium does not answer: {reason}")]
+    Silent { reason: String },
     #[error("no Chromium responds at `{url}`: {reason}")]
     Unreachable { url: String, reason: String },
 }

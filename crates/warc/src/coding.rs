@@ -34,6 +34,9 @@ pub fn dechunk(mut body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8>>, HttpE
                 (false, false) => Err(HttpError::Chunks),
             };
         };
+        if is_first && !is_chunk(size, rest) {
+            return Ok(None);
+        }
         if size == 0 {
             return Ok(Some(content));
         }
@@ -50,6 +53,21 @@ pub fn dechunk(mut body: &[u8], bounds: Bounds) -> Result<Option<Vec<u8>>, HttpE
         body = body.strip_prefix(b"\r\n").or_else(|| body.strip_prefix(b"\n")).unwrap_or(body);
         is_first = false;
     }
+}
+
+/// Returns true if the bytes after a chunk header may be those of a chunk: content may begin with a number, too.
+fn is_chunk(size: usize, rest: &[u8]) -> bool {
+    let next = rest.get(size..).unwrap_or_default();
+    // Empty also if the data or the line break after it is cut.
+    let is_end = b"\r\n".starts_with(next) || next.starts_with(b"\r\n") || next.starts_with(b"\n");
+    is_end || (size == 0 && is_trailer(next))
+}
+
+/// Returns true if the first line begins with the name of a field.
+fn is_trailer(body: &[u8]) -> bool {
+    let end = memchr::memchr2(b':', b'\n', body).unwrap_or(body.len());
+    let (name, rest) = body.split_at(end);
+    rest.starts_with(b":") && !name.is_empty() && name.iter().all(u8::is_ascii_graphic)
 }
 
 /// Parses a chunk header into the size and the bytes after its line.

@@ -54,7 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("models-local", &["models"]),
     ("web-providers-http", &["model", "web-providers"]),
     // The browser connects where the fetcher may, and its pages take turns.
-    ("renderer-chromium", &["admission", "error-causes", "fetcher"]),
+    ("renderer-chromium", &["admission", "error-causes", "fetcher", "model"]),
     // The docstore keeps the queue of deliveries; the fetcher knows which addresses are permitted.
     ("webhooks", &["docstore", "fetcher", "model", "trace-context"]),
     // Use cases.

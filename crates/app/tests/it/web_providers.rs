@@ -9,13 +9,15 @@ use app::search::providers::{ProviderSetup, WebSources};
 use app::search::{SearchOutcome, SearchRequest, SecondStage, SourcePolicy, UnavailableProvider, UnknownValues};
 use app::web::WebPage;
 use app::{Deadline, Error, Viewer};
+use async_trait::async_trait;
 use engine::EngineErrorKind;
 use ingest::prepare::Extent;
 use model::{Clock, IndexName, Timestamp};
 use retrieval_core::site::Site;
 use test_support::site::{Page, Site as WebSite};
 use test_support::{EngineFault, Setup, TestApp, TestProvider, found, page, read_id, read_url, search};
-use web_providers::{Applied, ProviderError, WebQuery, WebResponse, WebResult};
+use tokio::sync::{mpsc, oneshot};
+use web_providers::{Applied, ProviderError, WebProvider, WebQuery, WebResponse, WebResult};
 
 use crate::search::{urls, workspace_search};
 
@@ -335,6 +337,61 @@ async fn rate_limit_pauses_the_provider() {
     provider.answer([tides()]);
     world.clock.advance(Duration::from_secs(30));
     assert_eq!(searched(&world, &tenant.viewer, search("tides")).await.unavailable_providers, []);
+}
+
+/// Provider whose calls wait for their outcomes.
+struct Pending(mpsc::UnboundedSender<oneshot::Sender<Result<WebResponse, ProviderError>>>);
+
+#[async_trait]
+impl WebProvider for Pending {
+    fn name(&self) -> &'static str {
+        "brave"
+    }
+
+    async fn search(&self, _: &WebQuery, _: Timestamp) -> Result<WebResponse, ProviderError> {
+        let (outcome, ended) = oneshot::channel();
+        self.0.send(outcome).unwrap();
+        ended.await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn pause_outlasts_calls_that_began_before_it() {
+    let limited = |seconds| Err(ProviderError::RateLimited { retry_after: Some(Duration::from_secs(seconds)) });
+    for (outcome, seconds) in [
+        (Ok(WebResponse::default()), 30),
+        (Err(ProviderError::Status(500)), 30),
+        (Err(ProviderError::Timeout), 30),
+        (limited(5), 30),
+        (limited(60), 60),
+    ] {
+        let (begin, mut begun) = mpsc::unbounded_channel();
+        let setup =
+            ProviderSetup { provider: Arc::new(Pending(begin)), timeout: Duration::from_secs(20), limit_rps: None };
+        let world = world(WebSources { providers: vec![setup], ..WebSources::default() }).await;
+        let tenant = world.tenant().await;
+        let start = |query: &'static str| {
+            let (app, viewer) = (Arc::clone(&world.app), tenant.viewer.clone());
+            tokio::spawn(async move { app.search(&viewer, search(query)).await.unwrap() })
+        };
+        let first = start("tides");
+        let first_call = begun.recv().await.unwrap();
+        let second = start("moons");
+        let second_call = begun.recv().await.unwrap();
+        first_call.send(limited(30)).unwrap();
+        first.await.unwrap();
+        second_call.send(outcome).unwrap();
+        second.await.unwrap();
+
+        let paused = [UnavailableProvider { name: "brave", reason: "rate_limited" }];
+        assert_eq!(searched(&world, &tenant.viewer, search("seas")).await.unavailable_providers, paused);
+        world.clock.advance(Duration::from_secs(seconds - 1));
+        assert_eq!(searched(&world, &tenant.viewer, search("seas")).await.unavailable_providers, paused);
+        world.clock.advance(Duration::from_secs(1));
+        let last = start("seas");
+        begun.recv().await.unwrap().send(Ok(WebResponse::default())).unwrap();
+        assert_eq!(last.await.unwrap().unavailable_providers, []);
+    }
 }
 
 #[tokio::test]

@@ -146,3 +146,24 @@ async fn failed_render_of_one_crawl_keeps_what_another_has_just_listed() {
     let failed = |outcomes: &BTreeMap<String, i64>| outcomes.get("failed/not_rendered").copied().unwrap_or(0);
     assert_eq!(failed(&first) + failed(&second), 1, "{first:?} {second:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unfinished_page_is_visited_without_validators() {
+    let mut world = World::new().await;
+    let unfinished = Mutex::new(Some(Ok("<p>Loading</p>".into())));
+    let renderer = Arc::new(FakeRenderer { rendered: Mutex::default(), failure: unfinished });
+    world.renderer = Some(Arc::clone(&renderer) as _);
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/app" => Page::html("<div id=root>Loading</div><script src=/app.js></script>").with("ETag", "\"shell\""),
+        _ => Page::status(404),
+    });
+    let only = || Plan { depth: Some(0), sitemaps: Sitemaps::Off, ..plan(&[site.url("/app")]) };
+    world.run("apps", only()).await;
+    assert_eq!(world.listed().await, ["/app"]);
+    *renderer.failure.lock().unwrap() = None;
+    world.clock.advance(Duration::from_secs(10));
+    world.run("apps", only()).await;
+    let pages = world.store.list_web_pages(None, None, 10).await.unwrap();
+    let titles: Vec<_> = pages.into_iter().map(|page| page.title).collect();
+    assert_eq!(titles, [Some("Report 1".to_owned())]);
+}

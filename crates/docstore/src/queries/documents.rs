@@ -14,7 +14,7 @@ use crate::parts::WantedParts;
 use crate::rows::{Capture, Document, PageRead, Passage};
 use crate::schema::{captures, documents, grants, page_reads, passages};
 use crate::types::Bind;
-use crate::visible::{CaptureTimes, GrantState, VisibleDocument};
+use crate::visible::{Competitors, GrantState, Rank, VisibleDocument};
 
 async fn find_document(
     connection: &mut Conn,
@@ -51,8 +51,8 @@ async fn find_document(
             .select((
                 Document::as_select(),
                 Option::<PageRead>::as_select(),
-                shared.field(captures::captured_at).nullable(),
-                own.field(captures::captured_at).nullable(),
+                (shared.field(captures::captured_at).nullable(), shared.field(captures::format).nullable()),
+                (own.field(captures::captured_at).nullable(), own.field(captures::format).nullable()),
                 grants::granted_at.nullable(),
                 grants::capture_id.nullable(),
             ))
@@ -60,13 +60,20 @@ async fn find_document(
             .await
             .optional()?;
     Ok(row.and_then(|(document, read, shared, own, granted_at, capture_id)| {
-        VisibleDocument::of(document, read, CaptureTimes { shared, own }, GrantState { granted_at, capture_id })
+        let captures = Competitors { shared: rank(shared), own: rank(own) };
+        VisibleDocument::of(document, read, captures, GrantState { granted_at, capture_id })
     }))
 }
 
-/// Columns of [`find_document`]: the shared document, the organization's own reading, the times of their captures, the grant.
-type VisibleRow =
-    (Document, Option<PageRead>, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>, Option<CaptureId>);
+/// Columns of [`find_document`]: the shared document, the organization's own reading, their captures, the grant.
+type VisibleRow = (Document, Option<PageRead>, CompetitorRow, CompetitorRow, Option<Timestamp>, Option<CaptureId>);
+
+/// Time and format of a capture, as far as it exists.
+type CompetitorRow = (Option<Timestamp>, Option<CaptureFormat>);
+
+fn rank((captured_at, format): CompetitorRow) -> Option<Rank> {
+    Some(Rank::of(captured_at?, format?))
+}
 
 pub async fn find_granted_document(
     connection: &mut Conn,

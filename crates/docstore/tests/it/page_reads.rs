@@ -21,6 +21,8 @@ on_both_backends!(
     page_without_a_reader_is_deleted,
     snippets_belong_to_the_organization_that_searched,
     snippets_do_not_replace_whole_pages,
+    snippet_listed_again_does_not_hide_a_whole_page,
+    whole_listed_page_is_seen_before_a_newer_snippet,
     unchanged_snippet_keeps_its_capture,
     snippet_of_a_removed_page_is_a_new_reading,
     snippets_of_several_pages_are_stored_together,
@@ -341,6 +343,35 @@ async fn snippets_do_not_replace_whole_pages(db: Database) {
     db.save_documents(vec![page(URL, "The listed page.")], at(2)).await.unwrap();
     assert_eq!(db.save_snippets(other, vec![snippet(other, "A newer text.", at(3))]).await.unwrap(), []);
     assert_eq!(own(&db, other, doc_id).await, ["A text."]);
+}
+
+async fn snippet_listed_again_does_not_hide_a_whole_page(db: Database) {
+    let (reader, other) = (new_organization(&db).await, new_organization(&db).await);
+    let mut listed = page(URL, "A text.");
+    listed.capture.format = CaptureFormat::Text;
+    let doc_id = listed.document.doc_id;
+    db.save_documents(vec![listed.clone()], NOW).await.unwrap();
+    let whole = reading(reader, "The whole page.", at(5));
+    db.save_page_read(whole.clone()).await.unwrap();
+    listed.capture.captured_at = at(9);
+    db.save_documents(vec![listed], at(9)).await.unwrap();
+    let seen = find(&db, reader, doc_id).await.unwrap().document;
+    assert_eq!(seen.latest_capture_id, Some(whole.capture.capture_id));
+    assert_eq!(content(&db, reader, doc_id).await.as_deref(), Some("The whole page."));
+    assert_eq!(content(&db, other, doc_id).await.as_deref(), Some("A text."));
+
+    let mut newer = page(URL, "The listed page.");
+    newer.capture.captured_at = at(11);
+    db.save_documents(vec![newer], at(11)).await.unwrap();
+    assert_eq!(content(&db, reader, doc_id).await.as_deref(), Some("The listed page."));
+}
+
+async fn whole_listed_page_is_seen_before_a_newer_snippet(db: Database) {
+    let reader = new_organization(&db).await;
+    let doc_id = page(URL, "").document.doc_id;
+    db.save_snippets(reader, vec![snippet(reader, "A text.", at(5))]).await.unwrap();
+    db.save_documents(vec![page(URL, "The listed page.")], NOW).await.unwrap();
+    assert_eq!(content(&db, reader, doc_id).await.as_deref(), Some("The listed page."));
 }
 
 async fn unchanged_snippet_keeps_its_capture(db: Database) {

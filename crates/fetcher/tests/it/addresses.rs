@@ -1,7 +1,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use fetcher::{Accept, FetchError, Fetcher, FetcherOptions, Resolver, VisitRequest};
@@ -9,7 +9,7 @@ use model::OrganizationId;
 use uuid::Uuid;
 
 use crate::site::{Site, page, redirect_to};
-use crate::support::{FakeResolver, ORGANIZATION, OTHER, fetch, fetch_for, fetcher, options};
+use crate::support::{FakeResolver, ORGANIZATION, OTHER, Recorder, fetch, fetch_for, fetcher, options};
 
 fn fetcher_with_names(options: FetcherOptions, names: &[(&str, &[&str])]) -> (Fetcher, Arc<FakeResolver>) {
     let names = FakeResolver::new(names);
@@ -142,18 +142,6 @@ async fn lookup_without_a_place_is_no_failure_of_the_host() {
     }
 }
 
-/// Resolver that records for whom names are looked up.
-#[derive(Default)]
-struct Recorder(Mutex<Vec<OrganizationId>>);
-
-#[async_trait]
-impl Resolver for Recorder {
-    async fn resolve(&self, _: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>> {
-        self.0.lock().unwrap().push(organization);
-        Ok(vec![Ipv4Addr::LOCALHOST.into()])
-    }
-}
-
 #[tokio::test]
 async fn names_are_looked_up_for_the_organization_of_the_fetch() {
     let site = Site::serving(page("x")).await;
@@ -167,7 +155,7 @@ async fn names_are_looked_up_for_the_organization_of_the_fetch() {
         }
         let request = VisitRequest { url: site.url_for("site.test", "/"), validators: None, accept: Accept::Pages };
         fetcher.visit(&request).await.unwrap();
-        let mut organizations = names.0.lock().unwrap().clone();
+        let mut organizations = names.organizations();
         assert_eq!(organizations.len(), if respect_robots { 6 } else { 3 });
         organizations.dedup();
         assert_eq!(organizations, [ORGANIZATION, OTHER, OrganizationId(Uuid::nil())]);

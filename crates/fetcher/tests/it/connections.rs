@@ -4,7 +4,7 @@ use std::time::Duration;
 use fetcher::{Connector, FetchError, TimeoutStage};
 
 use crate::site::{Site, page};
-use crate::support::{FakeResolver, Unresponsive, options};
+use crate::support::{FakeResolver, ORGANIZATION, OTHER, Recorder, Unresponsive, options};
 
 #[tokio::test]
 async fn connections_for_other_clients_follow_the_policy() {
@@ -17,7 +17,7 @@ async fn connections_for_other_clients_follow_the_policy() {
     ]);
     let connector = Connector::with_resolver(&options(), Arc::clone(&names) as _).unwrap();
     for url in [format!("https://site.test:{port}/"), format!("http://127.1:{port}/x"), site.url("/")] {
-        let stream = connector.connect(&url).await.unwrap();
+        let stream = connector.connect(&url, ORGANIZATION).await.unwrap();
         assert_eq!(stream.peer_addr().unwrap(), site.address, "{url}");
     }
     assert_eq!(names.lookups(), ["site.test"]);
@@ -32,8 +32,19 @@ async fn connections_for_other_clients_follow_the_policy() {
         (format!("http://user:word@127.0.0.1:{port}/"), FetchError::InvalidUrl { reason: "contains credentials" }),
         ("http://127.0.0.1:9/".to_owned(), FetchError::RefusedPort { port: 9 }),
     ] {
-        assert_eq!(connector.connect(&url).await.map(drop), Err(refusal), "{url}");
+        assert_eq!(connector.connect(&url, ORGANIZATION).await.map(drop), Err(refusal), "{url}");
     }
+}
+
+#[tokio::test]
+async fn names_are_looked_up_for_the_organization_of_the_connection() {
+    let site = Site::serving(page("x")).await;
+    let names = Arc::new(Recorder::default());
+    let connector = Connector::with_resolver(&options(), Arc::clone(&names) as _).unwrap();
+    for organization in [ORGANIZATION, OTHER] {
+        connector.connect(&site.url_for("site.test", "/"), organization).await.unwrap();
+    }
+    assert_eq!(names.organizations(), [ORGANIZATION, OTHER]);
 }
 
 #[tokio::test]
@@ -45,8 +56,9 @@ async fn address_that_does_not_answer_leaves_time_for_the_next() {
     let mut quick = options();
     quick.time_limits.connect = Duration::from_millis(800);
     let connector = Connector::with_resolver(&quick, names).unwrap();
-    let stream = connector.connect(&format!("http://both.test:{port}/")).await.unwrap();
+    let stream = connector.connect(&format!("http://both.test:{port}/"), ORGANIZATION).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), site.address);
     let timed_out = FetchError::Timeout { stage: TimeoutStage::Connect };
-    assert_eq!(connector.connect(&format!("http://silent.test:{port}/")).await.map(drop), Err(timed_out));
+    let silent = connector.connect(&format!("http://silent.test:{port}/"), ORGANIZATION).await;
+    assert_eq!(silent.map(drop), Err(timed_out));
 }

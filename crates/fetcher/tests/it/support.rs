@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -35,6 +35,24 @@ impl Resolver for FakeResolver {
     async fn resolve(&self, host: &str, _: OrganizationId) -> io::Result<Vec<IpAddr>> {
         self.lookups.lock().unwrap().push(host.to_owned());
         self.known.get(host).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Resolver that records for whom names are looked up, and finds all of them on loopback.
+#[derive(Default)]
+pub struct Recorder(Mutex<Vec<OrganizationId>>);
+
+impl Recorder {
+    pub fn organizations(&self) -> Vec<OrganizationId> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Resolver for Recorder {
+    async fn resolve(&self, _: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>> {
+        self.0.lock().unwrap().push(organization);
+        Ok(vec![Ipv4Addr::LOCALHOST.into()])
     }
 }
 

@@ -17,9 +17,11 @@ impl Failure {
         matches!(self.error, PageError::Overloaded { .. })
     }
 
-    /// Returns true if the host refused the request itself: another URL may succeed.
-    pub fn is_client_error(&self) -> bool {
-        matches!(self.error, PageError::Unreadable(UnreadableReason::HttpStatus(400..=499)))
+    /// Returns true if the host refused this URL: another one may succeed. False for the statuses that ask for a later request
+    /// (408, 425, 429), whatever its URL.
+    pub fn is_about_the_url(&self) -> bool {
+        let PageError::Unreadable(reason) = &self.error else { return false };
+        matches!(reason.status(), Some(400..=499)) && !matches!(reason.status(), Some(408 | 425 | 429))
     }
 }
 

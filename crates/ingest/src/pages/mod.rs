@@ -70,8 +70,8 @@ pub struct PageRequest {
     pub organization_id: OrganizationId,
     pub doc_id: DocId,
     pub canonical_url: String,
-    /// URL as given by the caller, tried if the canonical one fails with a client error: some sites need parameters that
-    /// canonicalization drops as tracking.
+    /// URL as given by the caller, tried if the canonical one is refused: some sites need parameters that canonicalization drops
+    /// as tracking.
     pub given_url: Option<String>,
     /// Capture that the organization sees and that is too old; `None` if it sees none.
     pub seen: Option<SeenCapture>,
@@ -133,7 +133,7 @@ impl PageReader {
         }
     }
 
-    /// Captures the page for the organization, unless it has stored a capture newer than `request.seen` meanwhile. Dropping the
+    /// Captures the page for the organization, unless it has stored a whole one newer than `request.seen` meanwhile. Dropping the
     /// future stops the read, unless another caller waits for it.
     ///
     /// # Errors

@@ -22,12 +22,12 @@ pub struct PagePipeline {
 }
 
 impl PagePipeline {
-    /// Captures the page, unless the organization has a capture newer than `request.seen`.
+    /// Captures the page, unless the organization has a capture of the whole page newer than `request.seen`.
     pub async fn run(&self, request: &PageRequest) -> Result<(), Failure> {
         let (organization_id, doc_id) = (request.organization_id, request.doc_id);
         let own = self.store.find_page_read(organization_id, doc_id).await?;
         let capture = own.and_then(|(_, capture)| capture);
-        if capture.as_ref().is_some_and(|capture| is_newer(capture, request.seen)) {
+        if capture.as_ref().is_some_and(|capture| is_whole(capture) && is_newer(capture, request.seen)) {
             return Ok(());
         }
         // Taken before the fetch: the content is at least as new.
@@ -56,7 +56,7 @@ impl PagePipeline {
         Ok(())
     }
 
-    /// Reads the canonical URL. If it fails with a client error, tries the URL of the last capture, then the given one.
+    /// Reads the canonical URL. If the host refuses it, tries the URL of the last capture, then the given one.
     async fn read(&self, page: &PageRequest, capture: Option<&Capture>) -> Result<Reading, Failure> {
         let last = capture.and_then(|capture| capture.fetched_from.as_deref());
         let mut urls = vec![page.canonical_url.as_str()];
@@ -69,12 +69,17 @@ impl PagePipeline {
         for url in urls {
             match self.source.read(page.organization_id, url, capture.and_then(validators)).await {
                 Ok(reading) => return Ok(reading),
-                Err(failure) if failure.is_client_error() => first = first.or(Some(failure)),
+                Err(failure) if failure.is_about_the_url() => first = first.or(Some(failure)),
                 Err(failure) => return Err(first.unwrap_or(failure)),
             }
         }
         Err(first.unwrap_or_else(|| UnreadableReason::Unreachable.into()))
     }
+}
+
+/// Returns false for a snippet, which a search may have stored meanwhile.
+fn is_whole(capture: &Capture) -> bool {
+    capture.format == Extent::Whole.format()
 }
 
 /// Returns true if the organization's capture is not the one that the caller saw but a later one.
@@ -100,8 +105,8 @@ fn without_fragment(url: &str) -> &str {
 /// Returns the validators for a conditional request. `None` unless the capture holds the whole page's text, since a page that
 /// is not modified keeps it.
 fn validators(capture: &Capture) -> Option<Validators> {
-    let is_whole = capture.format == Extent::Whole.format() && !capture.content.trim().is_empty();
-    let url = capture.fetched_from.clone().filter(|_| is_whole)?;
+    let has_text = is_whole(capture) && !capture.content.trim().is_empty();
+    let url = capture.fetched_from.clone().filter(|_| has_text)?;
     let (etag, last_modified) = (capture.etag.clone(), capture.last_modified.clone());
     (etag.is_some() || last_modified.is_some()).then_some(Validators { url, etag, last_modified })
 }

@@ -15,7 +15,7 @@ use tracing::Instrument;
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
 use super::{Failure, LONG_BYTES, PageError, UnreadableReason};
-use crate::scripted::{Busy, RenderTurn, Rendering, Scripted, Scripts};
+use crate::scripted::{Busy, RenderTurn, Rendering, Scripted, Scripts, needs_scripts};
 
 /// Time after which a page may be read again that gave way to others.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -144,9 +144,9 @@ impl AdmittedRead {
             return Err(failed(url, "the page has no text", UnreadableReason::NoText));
         }
         let (mime, final_url) = (media_type(&page), page.final_url.to_string());
+        let may_change = needs_scripts(&page, &extracted.markdown);
         let held = (extracted.markdown.len() > LONG_BYTES).then_some(self.fetch);
-        // Those of the server tell nothing of the document that the scripts make.
-        let validators = page.validators.filter(|_| !lacks_scripts);
+        let validators = page.validators.filter(|_| !may_change);
         Ok(Reading::Page(Arc::new(SourcePage { final_url, mime, validators, extracted, lacks_scripts, _held: held })))
     }
 

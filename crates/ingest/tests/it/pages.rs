@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use admission::Compute;
+use docstore::{NewDocument, NewPageRead, PageRead};
 use extract::{ExtractError, ExtractErrorKind};
 use extract_worker::{Extractor, InProcess, WorkError};
 use fetcher::{Fetcher, FetcherOptions, Politeness};
 use ingest::pages::{PageRequest, UnreadableReason};
+use ingest::prepare::{self, Content, Extent, Source};
 use ingest::{PageError, PageReader, PageReaderOptions, Scripted};
-use model::{Clock, DocId, OrganizationId};
+use model::{Clock, Collection, DocId, OrganizationId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -28,7 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Length of a text that is prepared in the background, in bytes.
 const LONG: usize = 600_000;
 
-/// Site with a text at every path; those below `/never` are never answered, those below `/long` have [`LONG`] bytes.
+/// Site with a text at every path; those below `/never` are never answered, those below `/long` have [`LONG`] bytes, and those
+/// below `/status` the status in their path.
 async fn site(address: &str) -> (String, mpsc::UnboundedReceiver<()>) {
     let listener = TcpListener::bind(address).await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
@@ -45,8 +48,11 @@ async fn site(address: &str) -> (String, mpsc::UnboundedReceiver<()>) {
                 }
                 let times = if head[..read].starts_with(b"GET /long") { LONG / 10 } else { 1 };
                 let text = "some text ".repeat(times);
-                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n";
-                let answer = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
+                let asked = head[..read].strip_prefix(b"GET /status/");
+                let status = asked.map_or("200".into(), |path| String::from_utf8_lossy(&path[..3]));
+                let fields = "Content-Type: text/plain\r\nConnection: close";
+                let length = text.len();
+                let answer = format!("HTTP/1.1 {status} X\r\n{fields}\r\nContent-Length: {length}\r\n\r\n{text}");
                 let _ = stream.write_all(answer.as_bytes()).await;
             });
         }
@@ -230,5 +236,74 @@ async fn long_pages_are_stored_whole_and_leave_their_places_to_others() {
         let capture = capture.unwrap();
         let rest = world.store.load_rest(capture.capture_id).await.unwrap();
         assert!(capture.content.len() + rest.len() > 512 << 10, "{} + {}", capture.content.len(), rest.len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn given_url_is_tried_if_the_host_refuses_the_canonical_one() {
+    let world = World::new().await;
+    let (base, mut requests) = site("127.0.0.1:0").await;
+    let reader = reader(&world, Arc::new(InProcess));
+    // The last ones ask for a later request, not for another one.
+    for (status, expected) in [(404, 2), (403, 2), (500, 1), (408, 1), (425, 1), (429, 1)] {
+        let url = format!("{base}/status/{status}");
+        let given_url = Some(format!("{url}?utm_source=x"));
+        let failed = reader.read(PageRequest { given_url, ..request(world.organization_id, url) }).await;
+        assert!(
+            matches!(failed, Err(PageError::Unreadable(UnreadableReason::HttpStatus(got))) if got == status),
+            "{failed:?}"
+        );
+        let made = std::iter::from_fn(|| requests.try_recv().ok()).count();
+        assert_eq!(made, expected, "{status}");
+    }
+}
+
+/// Stores a snippet of a page that a search of the organization found.
+async fn store_snippet(world: &World, page: &PageRequest) {
+    let source = Source {
+        collection: Collection::Web,
+        canonical_url: page.canonical_url.clone(),
+        source_url: page.canonical_url.clone(),
+        source_uri: None,
+        mime: None,
+        country: None,
+        listed: false,
+    };
+    let content = Content { markdown: "A snippet.".to_owned(), extent: Extent::Snippet, ..Content::default() };
+    let NewDocument { document, capture, passages, parts } = prepare::document(source, content, world.clock.now());
+    let read = PageRead {
+        organization_id: page.organization_id,
+        doc_id: document.doc_id,
+        source_url: document.source_url,
+        title: document.title,
+        description: document.description,
+        mime: document.mime,
+        language: document.language,
+        labels: document.labels,
+        published_at: document.published_at,
+        first_seen_at: document.first_seen_at,
+        last_seen_at: document.last_seen_at,
+        last_crawled_at: None,
+        stale_at: None,
+        latest_capture_id: Some(capture.capture_id),
+    };
+    let new = NewPageRead { canonical_url: document.canonical_url, read, capture, passages, parts };
+    world.store.save_snippets(page.organization_id, vec![new]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn snippet_that_a_search_stored_meanwhile_does_not_end_a_read() {
+    let world = World::new().await;
+    let (base, mut requests) = site("127.0.0.1:0").await;
+    let reader = reader(&world, Arc::new(InProcess));
+    let page = request(world.organization_id, format!("{base}/a.txt"));
+    store_snippet(&world, &page).await;
+    world.clock.advance(Duration::from_secs(1));
+    // A whole page that another read stored does.
+    for made in [1, 0] {
+        reader.read(page.clone()).await.unwrap();
+        let (_, capture) = world.store.find_page_read(world.organization_id, page.doc_id).await.unwrap().unwrap();
+        assert!(capture.unwrap().content.contains("some text"));
+        assert_eq!(std::iter::from_fn(|| requests.try_recv().ok()).count(), made);
     }
 }

@@ -34,7 +34,7 @@ impl Renderer for FakeRenderer {
     }
 }
 
-/// Site with the shell at `/shell`, a text without scripts at `/text`, and nothing at `/empty`.
+/// Site with the shell at `/shell`, a text without scripts at `/text`, and nothing at `/empty`. Answers 304 to whoever knows a page.
 async fn site() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -42,13 +42,17 @@ async fn site() -> String {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut head = vec![0; 4096];
             let read = stream.read(&mut head).await.unwrap_or_default();
+            let is_known =
+                String::from_utf8_lossy(&head[..read]).to_ascii_lowercase().contains("if-none-match: \"v1\"");
             let body = match head[..read].split(|byte| *byte == b' ').nth(1) {
                 Some(b"/text") => "<p>A text that needs no scripts.</p>",
                 Some(b"/empty") => "<p></p>",
                 _ => SHELL,
             };
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: \"v1\"\r\nConnection: close\r\n";
-            let _ = stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
+            let (status, body) = if is_known { ("304 Not Modified", "") } else { ("200 OK", body) };
+            let head = "Content-Type: text/html\r\nETag: \"v1\"\r\nConnection: close";
+            let answer = format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.write_all(answer.as_bytes()).await;
         }
     });
     base
@@ -114,4 +118,41 @@ async fn failed_render_keeps_what_was_fetched() {
         matches!(refused, Err(PageError::Overloaded { retry_after: after }) if after == retry_after),
         "{refused:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unfinished_page_is_read_again() {
+    // Without a renderer, and with one whose page does not get its data.
+    for is_rendered in [false, true] {
+        let world = World::new().await;
+        let unfinished = Ok("<p>Loading</p>".into());
+        let renderer = Arc::new(FakeRenderer { outcome: Mutex::new(unfinished), rendered: Mutex::default() });
+        let with_renderer = || Scripted::new(Some(Arc::clone(&renderer) as _));
+        let first = if is_rendered { with_renderer() } else { Scripted::default() };
+        let reader = reader_with(&world, Arc::new(InProcess), first);
+        let base = site().await;
+        let pages = ["/shell", "/text"].map(|path| request(world.organization_id, format!("{base}{path}")));
+        let stored = async |page: &PageRequest| {
+            let read = world.store.find_page_read(world.organization_id, page.doc_id).await.unwrap();
+            read.and_then(|(_, capture)| capture).unwrap()
+        };
+        for (page, etag) in pages.iter().zip([None, Some("\"v1\"")]) {
+            reader.read(page.clone()).await.unwrap();
+            assert_eq!(stored(page).await.etag.as_deref(), etag, "{}", page.canonical_url);
+        }
+        assert_eq!(stored(&pages[0]).await.content.trim(), "Loading");
+
+        *renderer.outcome.lock().unwrap() = Ok(WRITTEN.into());
+        let reader = reader_with(&world, Arc::new(InProcess), with_renderer());
+        world.clock.advance(Duration::from_secs(1));
+        for page in &pages {
+            let before = stored(page).await;
+            let seen = SeenCapture { capture_id: before.capture_id, captured_at: before.captured_at };
+            reader.read(PageRequest { seen: Some(seen), ..page.clone() }).await.unwrap();
+            assert!(stored(page).await.captured_at > before.captured_at);
+        }
+        let texts = [stored(&pages[0]).await, stored(&pages[1]).await].map(|capture| capture.content);
+        assert!(texts[0].contains("the tides of the northern sea"), "{}", texts[0]);
+        assert!(texts[1].contains("A text that needs no scripts."), "{}", texts[1]);
+    }
 }

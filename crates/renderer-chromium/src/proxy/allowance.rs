@@ -1,17 +1,20 @@
-//! Bytes that the scripts of one page may exchange.
+//! What the scripts of one page may exchange, and for whom.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use model::OrganizationId;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 pub struct Allowance {
+    /// Organization whose share of the name lookups the page uses.
+    pub organization_id: OrganizationId,
     left: AtomicUsize,
     ended: CancellationToken,
 }
 
 impl Allowance {
-    pub fn new(bytes: usize) -> Self {
-        Self { left: AtomicUsize::new(bytes), ended: CancellationToken::new() }
+    pub fn new(bytes: usize, organization_id: OrganizationId) -> Self {
+        Self { organization_id, left: AtomicUsize::new(bytes), ended: CancellationToken::new() }
     }
 
     /// Counts transferred bytes. Returns false, and ends all connections of the page, if they are too many.
@@ -40,7 +43,7 @@ mod tests {
 
     #[test]
     fn bytes_beyond_the_allowance_end_it() {
-        let allowance = Allowance::new(10);
+        let allowance = Allowance::new(10, OrganizationId::NOBODY);
         assert!(allowance.spend(4) && allowance.spend(6) && allowance.spend(0));
         assert!(!allowance.ended.is_cancelled());
         assert!(!allowance.spend(1));

@@ -45,7 +45,7 @@ pub fn unauthorized() -> Reply {
 /// Connects to the target of a CONNECT request, and passes bytes in both directions until the page ends.
 pub async fn tunnel(request: Request<Incoming>, connector: &Connector, page: Arc<Allowance>) -> Reply {
     let Some(target) = request.uri().authority() else { return empty(StatusCode::BAD_REQUEST) };
-    let mut site = match connector.connect(&format!("https://{target}/")).await {
+    let mut site = match connector.connect(&format!("https://{target}/"), page.organization_id).await {
         Ok(stream) => Metered::new(stream, Arc::clone(&page)),
         Err(error) => {
             log(&error);
@@ -75,7 +75,7 @@ pub async fn forward(
     if request.uri().scheme_str() != Some("http") {
         return Ok(empty(StatusCode::BAD_REQUEST));
     }
-    let connected = connector.connect(&request.uri().to_string()).await;
+    let connected = connector.connect(&request.uri().to_string(), page.organization_id).await;
     let stream = connected.map_err(|error| {
         log(&error);
         Unreachable

@@ -21,6 +21,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use model::OrganizationId;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
@@ -65,10 +66,10 @@ impl Proxy {
         Ok(Self { address, shared, _listening: listening })
     }
 
-    /// Permits a page to exchange at most `max_bytes`.
-    pub fn admit(&self, max_bytes: usize) -> Ticket {
+    /// Permits a page of an organization to exchange at most `max_bytes`.
+    pub fn admit(&self, max_bytes: usize, organization_id: OrganizationId) -> Ticket {
         let password = hex::encode(rand::random::<[u8; 16]>());
-        let allowance = Arc::new(Allowance::new(max_bytes));
+        let allowance = Arc::new(Allowance::new(max_bytes, organization_id));
         self.shared.lock().insert(password.clone(), Arc::clone(&allowance));
         Ticket { password, allowance, shared: Arc::clone(&self.shared) }
     }
@@ -139,5 +140,53 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await {
         tracing::debug!(%error, "a connection of the browser ended");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use async_trait::async_trait;
+    use fetcher::{FetcherOptions, Resolver};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Resolver that knows no name and records for whom each is looked up.
+    #[derive(Default)]
+    struct Recorder(Mutex<Vec<(String, OrganizationId)>>);
+
+    #[async_trait]
+    impl Resolver for Recorder {
+        async fn resolve(&self, host: &str, organization: OrganizationId) -> io::Result<Vec<IpAddr>> {
+            self.0.lock().unwrap().push((host.to_owned(), organization));
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+
+    #[tokio::test]
+    async fn names_are_looked_up_for_the_organization_of_the_page() {
+        let names = Arc::new(Recorder::default());
+        let options = FetcherOptions::new("testbot", "1.0", None);
+        let connector = Connector::with_resolver(&options, Arc::clone(&names) as _).unwrap();
+        let proxy = Proxy::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), connector).await.unwrap();
+        let mut expected = Vec::new();
+        for number in [1, 2] {
+            let organization_id = OrganizationId(Uuid::from_u128(number));
+            let ticket = proxy.admit(1000, organization_id);
+            let credentials = STANDARD.encode(format!("{USER}:{}", ticket.password));
+            for (line, host) in [("GET http://plain.test/", "plain.test"), ("CONNECT secure.test:443", "secure.test")] {
+                let mut stream = TcpStream::connect(proxy.address).await.unwrap();
+                let head = format!("{line} HTTP/1.1\r\nHost: {host}\r\nProxy-Authorization: Basic {credentials}");
+                stream.write_all(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
+                let mut answer = Vec::new();
+                let _ = stream.read_to_end(&mut answer).await;
+                expected.push((host.to_owned(), organization_id));
+            }
+        }
+        assert_eq!(*names.0.lock().unwrap(), expected);
     }
 }

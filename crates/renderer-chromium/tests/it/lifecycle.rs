@@ -1,11 +1,13 @@
 //! Start, replacement and end of the browser.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use fetcher::{RenderError, RenderRequest, Renderer};
-use renderer_chromium::{BrowserSource, ChromiumOptions, StartError};
+use renderer_chromium::{BrowserSource, ChromiumOptions, Sandbox, StartError};
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 use crate::site::Site;
 use crate::support::{ORGANIZATION, assert_works, chromium, options, page, processes, render, until};
@@ -105,6 +107,85 @@ async fn programs_that_are_no_browser_are_reported() {
     }
     let error = started("/nonexistent/chromium").await.unwrap_err().to_string();
     assert!(error.contains("not found"), "{error}");
+}
+
+/// Program that answers like a browser, ends, and notes its starts. While the file `broken` exists it ends at once if it is to confine
+/// its pages; while `silent` exists it does not answer.
+struct FakeBrowser(TempDir);
+
+impl FakeBrowser {
+    const SCRIPT: &str = r#"#!/bin/sh
+folder=${0%/*}
+case "$*" in
+    *--no-sandbox*) echo open >> "$folder/starts" ;;
+    *) echo confined >> "$folder/starts"; [ ! -e "$folder/broken" ] || exit 1 ;;
+esac
+[ ! -e "$folder/silent" ] || exec cat <&3 >/dev/null
+head -c 1 <&3 >/dev/null
+printf '{"id":1,"result":{"product":"Fake/1"}}\0' >&4
+"#;
+
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("browser");
+        std::fs::write(&program, Self::SCRIPT).unwrap();
+        // For root the program runs as another user.
+        for path in [folder.path(), program.as_path()] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn options(&self) -> ChromiumOptions {
+        let source = BrowserSource::Program(self.0.path().join("browser"));
+        ChromiumOptions { sandbox: Sandbox::BestEffort, ..ChromiumOptions::new(source, "testbot/1.0") }
+    }
+
+    fn mark(&self, name: &str) {
+        std::fs::write(self.0.path().join(name), "").unwrap();
+    }
+
+    fn starts(&self) -> String {
+        std::fs::read_to_string(self.0.path().join("starts")).unwrap_or_default()
+    }
+}
+
+#[tokio::test]
+async fn sandbox_that_never_worked_is_left_out() {
+    let fake = FakeBrowser::new();
+    fake.mark("broken");
+    assert_eq!(chromium(fake.options()).await.check().await.unwrap(), "Fake/1");
+    assert_eq!(fake.starts(), "confined\nopen\n");
+}
+
+#[tokio::test]
+async fn sandbox_that_has_worked_is_kept_after_a_failed_start() {
+    let fake = FakeBrowser::new();
+    let chromium = chromium(fake.options()).await;
+    assert_eq!(chromium.check().await.unwrap(), "Fake/1");
+    fake.mark("broken");
+    let failing = async {
+        loop {
+            // The first browser may not have ended yet.
+            match chromium.check().await {
+                Ok(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                Err(error) => return error,
+            }
+        }
+    };
+    let error = tokio::time::timeout(Duration::from_secs(20), failing).await.unwrap();
+    assert!(matches!(error, StartError::Ended { .. }), "{error}");
+    assert_eq!(fake.starts(), "confined\nconfined\n");
+}
+
+/// The clock leaps over the time that the program has.
+#[tokio::test(start_paused = true)]
+async fn browser_that_does_not_answer_is_not_started_without_its_sandbox() {
+    let fake = FakeBrowser::new();
+    fake.mark("silent");
+    let error = chromium(fake.options()).await.check().await.unwrap_err();
+    assert!(matches!(error, StartError::Silent { .. }), "{error}");
+    assert!(!fake.starts().contains("open"), "{}", fake.starts());
 }
 
 /// Process that is killed with this value.

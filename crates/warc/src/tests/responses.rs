@@ -57,6 +57,30 @@ fn chunked_bodies_are_joined() {
 }
 
 #[test]
+fn text_that_begins_with_a_number_is_not_chunked() {
+    const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+    for text in [
+        "0\nzero is the first line\n",
+        "0\nzero is a number: the first line\n",
+        "0\n: zero\n",
+        "10\nmore than sixteen bytes follow here\n",
+        "4\r\nwalrus\r\n0\r\n\r\n",
+        "2023\nfew bytes\n",
+    ] {
+        assert_eq!(String::from_utf8(content(CHUNKED, text.as_bytes()).unwrap()).unwrap(), text);
+    }
+    let block = response(CHUNKED, b"10\nmore than sixteen bytes foll");
+    let cut = Response::parse(&block).unwrap().content(100, true).unwrap().into_owned();
+    assert_eq!(cut, b"10\nmore than sixteen bytes foll");
+    for empty in ["0\r\n\r\n", "0\n", "0\r\n", "0\n\n", "0\r\nX-T: 1\r\n\r\n", "0;x=y\r\nX-T:\r\n"] {
+        assert_eq!(content(CHUNKED, empty.as_bytes()).unwrap(), b"", "{empty:?}");
+    }
+    let block = response(CHUNKED, b"4\r\nwalr\r");
+    let cut = Response::parse(&block).unwrap().content(100, true).unwrap().into_owned();
+    assert_eq!(cut, b"walr", "cut within the line break");
+}
+
+#[test]
 fn remaining_content_codings_are_decoded() {
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
     zlib.write_all(PAGE).unwrap();

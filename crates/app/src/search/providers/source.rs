@@ -59,6 +59,13 @@ struct Pause {
     error: ProviderError,
 }
 
+impl Pause {
+    /// After the clock was set back, a pause in the future counts as past.
+    fn is_over(&self, now: Timestamp) -> bool {
+        !(self.since..self.until).contains(&now)
+    }
+}
+
 impl Source {
     /// Must be called on a tokio runtime.
     pub fn start(setup: ProviderSetup, ttl: Duration, clock: Arc<dyn Clock>) -> Self {
@@ -113,12 +120,11 @@ impl Source {
                 call
             }
             None => {
-                if let Some(Pause { since, until, error }) = &self.state().paused
-                    // After the clock was set back, a pause in the future counts as past.
-                    && (*since..*until).contains(&now)
+                if let Some(pause) = &self.state().paused
+                    && !pause.is_over(now)
                 {
                     self.count("paused");
-                    return Err(error.clone());
+                    return Err(pause.error.clone());
                 }
                 self.running.join(query, || {
                     let (source, query) = (Arc::clone(self), query.clone());
@@ -162,10 +168,8 @@ impl Source {
         let now = self.clock.now();
         let mut state = self.state();
         state.last_failure = failure.map(|error| (now, error.to_string()));
-        let Some(error) = failure else {
-            state.paused = None;
-            return;
-        };
+        state.paused.take_if(|pause| pause.is_over(now));
+        let Some(error) = failure else { return };
         let pause = match error {
             ProviderError::RateLimited { retry_after } => retry_after.unwrap_or_default().max(RATE_LIMIT_PAUSE),
             ProviderError::Timeout => TIMEOUT_PAUSE,
@@ -174,7 +178,11 @@ impl Source {
             | ProviderError::Status(_)
             | ProviderError::InvalidResponse(_) => Duration::ZERO,
         };
-        state.paused = Some(Pause { since: now, until: now + pause, error: error.clone() });
+        let until = now + pause;
+        // The call may have begun before another one caused a pause, which the provider still asks for.
+        if state.paused.as_ref().is_none_or(|present| present.until < until) {
+            state.paused = Some(Pause { since: now, until, error: error.clone() });
+        }
         if state.logged_at.is_none_or(|at| !(at..at + LOG_INTERVAL).contains(&now)) {
             state.logged_at = Some(now);
             let error = error as &dyn std::error::Error;
