@@ -159,7 +159,11 @@ fn run_that_can_no_longer_be_followed_is_named() {
         assert!(done.stderr.contains(&advice), "{done:#?}");
         for arguments in [&["research", "why tides?", "--json"][..], &["research", "--follow", ID, "--json"]] {
             let error = home.run_at(&server, arguments).error();
-            assert_eq!((&error["details"]["research_id"], &error["exit_status"]), (&json!(ID), &json!(exit)), "{error}");
+            assert_eq!(
+                (&error["details"]["research_id"], &error["exit_status"]),
+                (&json!(ID), &json!(exit)),
+                "{error}"
+            );
         }
     }
 }
