@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use retrieval_client::Error;
+use retrieval_client::{Error, NoResponse};
 use serde_json::{Value, json};
 
 use crate::advice::next_step;
@@ -29,6 +29,14 @@ Exit status:
 pub enum Failure {
     #[error(transparent)]
     Client(#[from] Error),
+    /// A failed request whose next step depends on the command.
+    #[error("{error}")]
+    Advised {
+        error: Error,
+        next: String,
+        /// Run that continues.
+        research_id: Option<String>,
+    },
     #[error("{0}")]
     Usage(String),
     #[error("{0}")]
@@ -46,9 +54,46 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Returns the failure of a request that creates something. If its answer was lost, `list` is the command that shows whether it
+    /// was executed.
+    pub fn of_creation(error: Error, list: &str) -> Self {
+        let is_lost = matches!(
+            error,
+            Error::Timeout { .. }
+                | Error::Transport { reason: NoResponse::Broken(_), .. }
+                | Error::Status { status: 500..=502 | 504.., .. }
+        );
+        if !is_lost {
+            return Failure::Client(error);
+        }
+        let next = format!("it may have been executed: see `{list}`");
+        Failure::Advised { error, next, research_id: None }
+    }
+
+    /// Returns the failure to follow a run. Unless there is no such run, it continues.
+    pub fn of_following(error: Error, research_id: &str) -> Self {
+        let is_unknown = match &error {
+            Error::Setting(_) => true,
+            _ => error.api().is_some_and(|api| matches!(api.status, 400 | 404)),
+        };
+        if is_unknown {
+            return Failure::Client(error);
+        }
+        let next = format!("the run continues: `retrieval research --follow {research_id}`");
+        Failure::Advised { error, next, research_id: Some(research_id.to_owned()) }
+    }
+
+    /// Returns the error of a failed request.
+    fn of_request(&self) -> Option<&Error> {
+        match self {
+            Failure::Client(error) | Failure::Advised { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
     pub fn exit(&self) -> u8 {
         match self {
-            Failure::Client(error) => client_exit_status(error),
+            Failure::Client(error) | Failure::Advised { error, .. } => client_exit_status(error),
             Failure::Usage(_) => 2,
             Failure::NotAllowed(_) => 3,
             Failure::NotFound(_) => 4,
@@ -61,15 +106,16 @@ impl Failure {
     /// Returns `{"error": {"code", "message", "exit_status", ...}}` with status and details of service errors.
     pub fn json(&self) -> Value {
         let mut body = json!({ "code": self.code(), "message": self.message(), "exit_status": self.exit() });
-        if let Failure::Client(error) = self
-            && let Some(api) = error.api()
-        {
+        if let Some(api) = self.of_request().and_then(Error::api) {
             body["message"] = json!(api.message);
             body["status"] = json!(api.status);
             body["request_id"] = json!(api.request_id);
             if !api.details.is_empty() {
                 body["details"] = json!(api.details);
             }
+        }
+        if let Failure::Advised { research_id: Some(research_id), .. } = self {
+            body["details"]["research_id"] = json!(research_id);
         }
         json!({ "error": body })
     }
@@ -84,9 +130,7 @@ impl Failure {
     /// Writes the error to standard error. Text from a server is sanitized for the terminal.
     pub fn report(&self, key: KeySource) {
         let mut message = self.message();
-        if let Failure::Client(error) = self
-            && error.api().is_some_and(|api| api.status == 401)
-        {
+        if self.of_request().and_then(Error::api).is_some_and(|api| api.status == 401) {
             message.push_str("; ");
             message.push_str(&key.after_refusal());
         }
@@ -95,14 +139,13 @@ impl Failure {
 
     /// Returns the message with its causes and the next step.
     pub fn message(&self) -> String {
-        let mut message = match self {
+        let mut message = match self.of_request() {
             // Their messages have the cause in plain words.
-            Failure::Client(error @ (Error::Transport { .. } | Error::StorageTransport { .. })) => error.to_string(),
-            _ => error_causes::describe(self),
+            Some(error @ (Error::Transport { .. } | Error::StorageTransport { .. })) => error.to_string(),
+            Some(error) => error_causes::describe(error),
+            None => error_causes::describe(self),
         };
-        if let Failure::Client(error) = self
-            && let Some(api) = error.api()
-        {
+        if let Some(api) = self.of_request().and_then(Error::api) {
             message.push_str(&format!(", request {}", api.request_id));
             if let Some(field) = api.details.get("field").and_then(Value::as_str)
                 && !message.contains(field)
@@ -110,32 +153,41 @@ impl Failure {
                 message.push_str(&format!(", field `{field}`"));
             }
         }
-        if let Failure::Client(error) = self {
-            let next = next_step(error);
-            message.push_str(if next.is_empty() { "" } else { "; " });
-            message.push_str(&next);
-        }
+        let next = match self {
+            Failure::Client(error) => next_step(error),
+            Failure::Advised { next, .. } => next.clone(),
+            _ => String::new(),
+        };
+        message.push_str(if next.is_empty() { "" } else { "; " });
+        message.push_str(&next);
         message
     }
 
     /// Returns a stable code for programs.
     pub fn code(&self) -> &str {
         match self {
-            Failure::Client(Error::Api(api)) => &api.code,
-            Failure::Client(Error::Timeout { .. } | Error::StorageTimeout { .. }) => "timeout",
-            Failure::Client(Error::Transport { .. } | Error::StorageTransport { .. }) => "no_connection",
-            Failure::Client(Error::Setting(_)) | Failure::Usage(_) => "usage",
-            Failure::Client(Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. })
-            | Failure::Local { .. } => "local",
-            Failure::Client(Error::StaleCapture { .. }) => "stale_range",
-            Failure::Client(Error::Storage { .. }) => "storage_refused",
-            Failure::Client(_) => "bad_answer",
+            Failure::Client(error) | Failure::Advised { error, .. } => client_code(error),
+            Failure::Usage(_) => "usage",
+            Failure::Local { .. } => "local",
             Failure::NotAllowed(_) => "not_allowed",
             Failure::NotFound(_) => "not_found",
             Failure::Partial(_) => "partial",
             Failure::Interrupted(_) => "interrupted",
             Failure::Output(_) => "output",
         }
+    }
+}
+
+fn client_code(error: &Error) -> &str {
+    match error {
+        Error::Api(api) => &api.code,
+        Error::Timeout { .. } | Error::StorageTimeout { .. } => "timeout",
+        Error::Transport { .. } | Error::StorageTransport { .. } => "no_connection",
+        Error::Setting(_) => "usage",
+        Error::File { .. } | Error::FileChanged { .. } | Error::Write { .. } => "local",
+        Error::StaleCapture { .. } => "stale_range",
+        Error::Storage { .. } => "storage_refused",
+        _ => "bad_answer",
     }
 }
 

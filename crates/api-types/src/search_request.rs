@@ -164,6 +164,18 @@ pub enum Freshness {
     Py,
 }
 
+impl Freshness {
+    /// Returns the length of the window in days, as in the search APIs that defined these codes.
+    pub fn days(self) -> i64 {
+        match self {
+            Freshness::Pd => 1,
+            Freshness::Pw => 7,
+            Freshness::Pm => 31,
+            Freshness::Py => 365,
+        }
+    }
+}
+
 /// Level of detail and size of the response.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, Validate)]
 #[serde(deny_unknown_fields)]

@@ -21,9 +21,14 @@ impl Instant {
         if self.is_day { self.at.saturating_add(Duration::DAY) } else { self.at }
     }
 
-    /// Returns the text of `published_after`: a date includes its day, a time is exclusive.
+    /// Returns the exclusive lower bound: a date includes its day.
+    pub fn after(self) -> OffsetDateTime {
+        if self.is_day { before_day(self.at) } else { self.at }
+    }
+
+    /// Returns the text of `published_after`.
     pub fn start(self) -> String {
-        timestamp::rfc3339(if self.is_day { before_day(self.at) } else { self.at })
+        timestamp::rfc3339(self.after())
     }
 }
 

@@ -26,10 +26,10 @@ pub struct Unsupported {
     pub reason: &'static str,
 }
 
-/// Unsupported fields of one object in a request.
+/// Unsupported fields of one object in a request, or of each object of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused {
-    /// Name of the object in the request, empty for the request itself.
+    /// Name of the object or list in the request, empty for the request itself.
     pub object: &'static str,
     pub fields: &'static [Unsupported],
 }
@@ -38,8 +38,13 @@ impl Refused {
     /// Returns a refusal of the first field that asks for something.
     fn check(&self, body: &Value) -> Result<(), Refusal> {
         let object = if self.object.is_empty() { Some(body) } else { body.get(self.object) };
-        let Some(object) = object else { return Ok(()) };
-        let demanded = self.fields.iter().find(|unsupported| find(object, unsupported.field).is_some_and(demands));
+        let objects = match object {
+            None => return Ok(()),
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(object) => std::slice::from_ref(object),
+        };
+        let is_demanded = |field: &str| objects.iter().any(|object| find(object, field).is_some_and(demands));
+        let demanded = self.fields.iter().find(|unsupported| is_demanded(unsupported.field));
         let Some(Unsupported { field, reason }) = demanded else { return Ok(()) };
         let path = if self.object.is_empty() { (*field).to_owned() } else { format!("{}.{field}", self.object) };
         let message = format!("`{path}` is not supported: {reason}; leave it out");

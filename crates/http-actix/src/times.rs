@@ -1,6 +1,6 @@
 //! Parsing of times in requests.
 
-use api_types::{Freshness, FreshnessPolicy};
+use api_types::FreshnessPolicy;
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::macros::format_description;
 use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime};
@@ -18,15 +18,7 @@ pub(crate) fn published_after(
             Failure::invalid(field, format!("{field} must be an RFC 3339 time or `YYYY-MM-DD`, not `{text}`"))
         });
     }
-    // Lengths as in the search APIs that defined these codes.
-    let days = match policy.freshness {
-        None => return Ok(None),
-        Some(Freshness::Pd) => 1,
-        Some(Freshness::Pw) => 7,
-        Some(Freshness::Pm) => 31,
-        Some(Freshness::Py) => 365,
-    };
-    Ok(Some(now.saturating_sub(Duration::days(days))))
+    Ok(policy.freshness.map(|window| now.saturating_sub(Duration::days(window.days()))))
 }
 
 /// Returns the exclusive upper bound of the publication time of results.
@@ -58,6 +50,7 @@ pub(crate) fn parse_iso8601(text: &str) -> Option<OffsetDateTime> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use api_types::Freshness;
     use time::macros::datetime;
 
     fn check(text: &str, expected: Option<OffsetDateTime>) {

@@ -47,7 +47,7 @@ pub enum Error {
     /// Storage neither took or sent bytes nor responded in time. The timeout of the client does not apply to storage.
     #[error("no response from storage at `{server}` within {} s", limit.as_secs_f64())]
     StorageTimeout { server: String, limit: Duration },
-    /// The length of the file changed during the upload.
+    /// The length of the file changed during the upload, or the file was written during every attempt.
     #[error("`{}` changed during the upload", path.display())]
     FileChanged { path: PathBuf },
     #[error("cannot read `{}`", path.display())]

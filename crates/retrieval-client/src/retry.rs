@@ -16,7 +16,7 @@ pub enum Repeat {
     /// Executing it twice has the effect of executing it once.
     Safe,
     /// A second execution has a cost: searches are charged, feedback counts, runs do work. Retried only if the connection
-    /// failed, or if the response says that nothing was done (429, 5xx).
+    /// failed, or if the response says that nothing was done: 429, 503, and errors of the service with another 5xx.
     Unsafe,
 }
 
@@ -31,7 +31,7 @@ pub enum Failure {
     Status(u16),
     /// No connection: nothing was sent.
     NotConnected,
-    /// The connection broke after the request went out, at least in part.
+    /// The response was lost after the request went out, at least in part: the connection broke, or a proxy failed.
     Broken,
 }
 

@@ -220,6 +220,9 @@ impl Transport {
         let failure = match status {
             429 => Failure::RateLimited(error.api().and_then(named_wait).unwrap_or_else(until_reset)),
             503 => retry_after(headers).map_or(Failure::Status(status), Failure::Overloaded),
+            507 => Failure::Status(status),
+            // A proxy lost the answer of the service, which may have executed the request.
+            500.. if error.api().is_none() => Failure::Broken,
             _ => Failure::Status(status),
         };
         (Some(failure), error)

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use api_types::{IgnoredSchema, PresignRequest, PresignResponse};
 use bytes::{Bytes, BytesMut};
@@ -51,9 +51,33 @@ enum Source<'a> {
     File { path: &'a Path, progress: Progress, accept: &'a (dyn Fn(&str) -> Result<(), Error> + Send + Sync) },
 }
 
+impl Source<'_> {
+    /// Returns an error if a file was written or replaced since an attempt began: storage has a mixture of its bytes, or the earlier
+    /// ones. A file that was removed was uploaded as it was.
+    async fn check_unchanged(&self, size: u64, modified: Option<SystemTime>) -> Result<(), Error> {
+        let Source::File { path, .. } = self else { return Ok(()) };
+        match tokio::fs::metadata(path).await {
+            Ok(now) if now.len() != size || now.modified().ok() != modified => {
+                Err(Error::FileChanged { path: path.to_path_buf() })
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// One attempt of an upload, with a URL of its own.
+struct Attempt {
+    body: Body,
+    /// Bytes.
+    size: u64,
+    /// Time of the last write to the file.
+    modified: Option<SystemTime>,
+    signed: PresignResponse,
+}
+
 impl Client {
     /// Uploads a file under `name`, in constant memory. `progress` receives the number of bytes sent, and 0 when an
-    /// attempt is repeated. The API key is not sent to storage.
+    /// attempt is repeated, as after a write to the file during the attempt. The API key is not sent to storage.
     ///
     /// # Errors
     /// Errors of [`Client::presign`], [`Error::File`], [`Error::FileChanged`], [`Error::Storage`] and transport errors.
@@ -91,17 +115,18 @@ impl Client {
         loop {
             // A signed URL is valid for one PUT, so every attempt needs a new one.
             let silence = Silence::start();
-            let (body, size, signed) = self.prepare(source, named, &silence).await?;
+            let Attempt { body, size, modified, signed } = self.prepare(source, named, &silence).await?;
             // A repeated attempt replaces nothing but the first one.
             replaces = replaces.or_else(|| signed.replaces.clone());
-            let error = match self.put(body, size, &signed, &silence).await {
-                Ok(()) => return Ok(Uploaded { name: signed.name, size, replaces }),
-                Err(error) => error,
-            };
-            let failure = match &error {
-                Error::Storage { status, .. } => Failure::Status(*status),
-                Error::StorageTransport { .. } => Failure::Broken,
-                _ => return Err(error),
+            let (failure, error) = match self.put(body, size, &signed, &silence).await {
+                Ok(()) => match source.check_unchanged(size, modified).await {
+                    Ok(()) => return Ok(Uploaded { name: signed.name, size, replaces }),
+                    Err(error) => (Failure::Broken, error),
+                },
+                Err(error) => match storage_failure(&error) {
+                    Some(failure) => (failure, error),
+                    None => return Err(error),
+                },
             };
             let Some(wait) = retry::wait(failure, Repeat::Safe, retries, rand::random()) else { return Err(error) };
             tokio::time::sleep(wait).await;
@@ -109,26 +134,24 @@ impl Client {
         }
     }
 
-    /// Returns the body of an attempt, its length and its URL. The body interrupts `silence` whenever bytes of it are taken.
-    async fn prepare(
-        &self,
-        source: &Source<'_>,
-        named: Named<'_>,
-        silence: &Silence,
-    ) -> Result<(Body, u64, PresignResponse), Error> {
+    /// Prepares an attempt. Its body interrupts `silence` whenever bytes of it are taken.
+    async fn prepare(&self, source: &Source<'_>, named: Named<'_>, silence: &Silence) -> Result<Attempt, Error> {
         match source {
             Source::Text(text) => {
                 let size = text.len() as u64;
                 let signed = self.presign(&presign_request(named, size)).await?.body;
-                Ok((body(parts(text.clone()), size, silence), size, signed))
+                let body = body(parts(text.clone()), size, silence);
+                Ok(Attempt { body, size, modified: None, signed })
             }
             Source::File { path, progress, accept } => {
                 let file = open(path).await?;
-                let size = file.metadata().await.map_err(|source| unreadable(path, source))?.len();
+                let metadata = file.metadata().await.map_err(|source| unreadable(path, source))?;
+                let (size, modified) = (metadata.len(), metadata.modified().ok());
                 let signed = self.presign(&presign_request(named, size)).await?.body;
                 accept(&signed.name)?;
                 progress(0);
-                Ok((body(chunks(file, path, size, Arc::clone(progress)), size, silence), size, signed))
+                let body = body(chunks(file, path, size, Arc::clone(progress)), size, silence);
+                Ok(Attempt { body, size, modified, signed })
             }
         }
     }
@@ -152,6 +175,15 @@ impl Client {
             return Err(Error::Storage { name: signed.name.clone(), status: status.as_u16() });
         }
         Ok(())
+    }
+}
+
+/// Returns the failure of storage that an error reports.
+fn storage_failure(error: &Error) -> Option<Failure> {
+    match error {
+        Error::Storage { status, .. } => Some(Failure::Status(*status)),
+        Error::StorageTransport { .. } => Some(Failure::Broken),
+        _ => None,
     }
 }
 

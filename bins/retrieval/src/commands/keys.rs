@@ -76,8 +76,9 @@ fn table(list: &KeyListResponse, appearance: &Appearance) -> String {
 async fn create(arguments: CreateKey, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let CreateKey { name, scopes, limit_rps, expires_at } = arguments;
     let scopes = (!scopes.is_empty()).then_some(scopes);
-    let answer =
-        client.create_key(&KeyCreateRequest { name, scopes, limit_rps, expires_at, ..Default::default() }).await?;
+    let request = KeyCreateRequest { name, scopes, limit_rps, expires_at, ..Default::default() };
+    let created = client.create_key(&request).await;
+    let answer = created.map_err(|error| Failure::of_creation(error, "retrieval keys list"))?;
     if terminal.json {
         return terminal.json(&answer.raw);
     }

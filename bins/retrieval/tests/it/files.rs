@@ -1,6 +1,7 @@
 //! `retrieval files` against a fake API and storage.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -176,6 +177,35 @@ fn rejected_file_does_not_stop_others() {
     assert!(done.stderr.contains("failed: notes/bad.md: ") && done.stderr.contains("file_too_large"), "{done:#?}");
     assert!(done.stdout.contains("completed"), "{done:#?}");
     assert_eq!(puts(&server).len(), 1);
+}
+
+#[test]
+fn file_that_cannot_be_read_does_not_stop_others() {
+    let (home, server) = (home(&["a.md"]), service(NOTHING, "completed"));
+    symlink("missing", home.path().join("notes/b.md")).unwrap();
+    let done = home.run_at(&server, &["files", "add", "notes", "--json"]);
+    assert_eq!((done.code, &done.error()["code"]), (Some(7), &json!("partial")), "{done:#?}");
+    assert_eq!(kinds(&done), ["failed", "uploaded", ""]);
+    let event: Value = serde_json::from_str(done.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(event["path"], "notes/b.md");
+    assert!(event["reason"].as_str().unwrap().starts_with("cannot be read: "), "{event}");
+    assert_eq!(puts(&server).len(), 1);
+
+    let quiet = home.run_at(&server, &["files", "add", "notes", "--quiet"]);
+    assert!(quiet.code == Some(7) && quiet.stderr.contains("failed: notes/b.md: cannot be read: "), "{quiet:#?}");
+    assert!(quiet.stderr.contains("error: 1 of 2 files were not uploaded"), "{quiet:#?}");
+    let plain = home.run_at(&server, &["files", "add", "notes"]);
+    assert!(plain.stderr.contains("1 uploaded, 0 unchanged, 0 skipped, 1 failed"), "{plain:#?}");
+    let plan = home.run_at(&server, &["files", "add", "notes", "--dry-run"]);
+    assert_eq!((plan.code, plan.stdout.as_str()), (Some(7), "notes/a.md -> a.md\n"), "{plan:#?}");
+
+    let before = server.requests().len();
+    fs::remove_file(home.path().join("notes/a.md")).unwrap();
+    for arguments in [["files", "add", "notes"], ["files", "add", "notes/*.md"]] {
+        let none = home.run_at(&server, &arguments);
+        assert!(none.code == Some(7) && none.stderr.contains("failed: notes/b.md: "), "{none:#?}");
+    }
+    assert_eq!(server.requests().len(), before);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `retrieval keys`, and the organization of the key in searches.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::mock_server::{MockServer, Reply, Request};
@@ -70,6 +72,25 @@ fn keys_are_listed_created_and_revoked() {
     assert_eq!(server.requests().last().unwrap().json(), json!({ "name": "a" }));
     assert!(home.run_at(&server, &["keys", "revoke", ID]).stdout.starts_with("revoked"));
     assert_eq!(home.run_at(&server, &["keys", "revoke", "x"]).code, Some(4));
+}
+
+#[test]
+fn key_of_a_lost_answer_is_looked_up() {
+    let page = || Reply::Full(502, String::new(), b"<html>a proxy's page</html>".to_vec());
+    let answers: [(fn() -> Reply, bool); 4] = [
+        (|| Reply::Close, true),
+        (page, true),
+        (|| Reply::Silence(Duration::from_secs(20)), true),
+        (|| Reply::error(403, "insufficient_scope"), false),
+    ];
+    for (answer, is_lost) in answers {
+        let server = MockServer::start(move |_, _| answer());
+        let done = Home::new().run_at(&server, &["keys", "create", "--name", "a", "--timeout", "1"]);
+        assert_eq!((done.code, server.requests().len()), (Some(if is_lost { 5 } else { 3 }), 1), "{done:#?}");
+        let advice = "; it may have been executed: see `retrieval keys list`";
+        assert_eq!(done.stderr.contains(advice), is_lost, "{done:#?}");
+        assert!(!done.stderr.contains("try again"), "{done:#?}");
+    }
 }
 
 #[test]

@@ -129,6 +129,54 @@ fn runs_without_a_report_are_failures() {
 }
 
 #[test]
+fn run_is_followed_through_failures() {
+    let server = MockServer::start(|request, earlier| match (request.line.starts_with("POST"), earlier) {
+        (true, _) => Reply::json(202, &run("queued")),
+        // More than the client itself repeats.
+        (false, 1..=5) => Reply::error(502, "provider_unavailable"),
+        (false, _) => Reply::json(200, &run("completed")),
+    });
+    let done = Home::new().run_at(&server, &["research", "why tides?"]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let posts = server.requests().iter().filter(|request| request.line.starts_with("POST")).count();
+    assert_eq!((posts, server.requests().len()), (1, 7));
+}
+
+#[test]
+fn run_that_can_no_longer_be_followed_is_named() {
+    let home = Home::new();
+    let page = || Reply::Full(200, String::new(), b"<html>".to_vec());
+    let refusal = || Reply::error(401, "invalid_api_key");
+    let answers: [(fn() -> Reply, i32); 2] = [(page, 6), (refusal, 3)];
+    for (answer, exit) in answers {
+        let server = MockServer::start(move |request, _| match request.line.starts_with("POST") {
+            true => Reply::json(202, &run("queued")),
+            false => answer(),
+        });
+        let done = home.run_at(&server, &["research", "why tides?"]);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(exit), ""), "{done:#?}");
+        let advice = format!("; the run continues: `retrieval research --follow {ID}`");
+        assert!(done.stderr.contains(&advice), "{done:#?}");
+        for arguments in [&["research", "why tides?", "--json"][..], &["research", "--follow", ID, "--json"]] {
+            let error = home.run_at(&server, arguments).error();
+            assert_eq!(
+                (&error["details"]["research_id"], &error["exit_status"]),
+                (&json!(ID), &json!(exit)),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn run_of_a_lost_answer_is_looked_up() {
+    let server = MockServer::start(|_, _| Reply::Close);
+    let done = Home::new().run_at(&server, &["research", "why tides?"]);
+    assert_eq!((done.code, server.requests().len()), (Some(5), 1), "{done:#?}");
+    assert!(done.stderr.contains("; it may have been executed: see `retrieval research --list`"), "{done:#?}");
+}
+
+#[test]
 fn runs_are_listed_cancelled_and_deleted() {
     let (home, server) = (Home::new(), service("completed"));
     let listed = home.run_at(&server, &["research", "--list"]);

@@ -30,13 +30,21 @@ enum Source {
     Options {
         #[serde(rename = "type")]
         name: String,
+        tbs: Option<String>,
     },
 }
 
 impl Source {
     fn name(&self) -> &str {
         match self {
-            Source::Name(name) | Source::Options { name } => name,
+            Source::Name(name) | Source::Options { name, .. } => name,
+        }
+    }
+
+    fn tbs(&self) -> Option<&str> {
+        match self {
+            Source::Name(_) => None,
+            Source::Options { tbs, .. } => tbs.as_deref(),
         }
     }
 }
@@ -57,10 +65,24 @@ impl SearchRequest {
             }
         }
     }
+
+    /// Returns the window of the source, or else of the search.
+    fn tbs(&self) -> Result<Option<&str>, Refusal> {
+        let mut windows = self.sources.iter().flatten().filter_map(Source::tbs);
+        let Some(first) = windows.next() else { return Ok(self.tbs.as_deref()) };
+        match windows.all(|other| other == first) {
+            true => Ok(Some(first)),
+            false => Err(Refusal::new("sources", "sources: several values of `tbs` are not supported")),
+        }
+    }
 }
+
+/// A filter of a search or of one of its sources.
+const FILTER: Unsupported = Unsupported { field: "filter", reason: "there is no such filter" };
 
 /// Unsupported fields of a search.
 const UNSUPPORTED: &[Unsupported] = &[
+    FILTER,
     Unsupported { field: "categories", reason: "results have no categories" },
     Unsupported { field: "enterprise", reason: "searches are recorded" },
     Unsupported { field: "threatProtection", reason: "results are returned as they are" },
@@ -72,6 +94,7 @@ impl ForeignRequest for SearchRequest {
 
     const UNSUPPORTED: &'static [Refused] = &[
         Refused { object: "", fields: UNSUPPORTED },
+        Refused { object: "sources", fields: &[FILTER] },
         Refused { object: "scrapeOptions", fields: UNSUPPORTED_OPTIONS },
     ];
 }
@@ -85,7 +108,7 @@ impl ForeignSearch for SearchRequest {
         }
         plan.require_domains(self.include_domains.as_deref().unwrap_or_default());
         plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
-        if let Some(tbs) = &self.tbs {
+        if let Some(tbs) = self.tbs()? {
             let window = tbs::parse(tbs, now)?;
             plan.request.freshness_policy.published_after = window.after.map(api_types::timestamp::rfc3339);
             if let Some(before) = window.before {

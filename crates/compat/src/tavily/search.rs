@@ -1,4 +1,4 @@
-use api_types::{ContentFormat, DocumentRequest, Freshness, SearchResult};
+use api_types::{ContentFormat, DocumentRequest, Freshness, SearchResult, timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
@@ -78,6 +78,20 @@ impl SearchRequest {
         }
     }
 
+    /// Returns the exclusive lower bound of publication times, unless `time_range` alone gives it.
+    fn earliest(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>, Refusal> {
+        let window = self.window()?;
+        if let Some(start) = &self.start_date {
+            let start = dates::parse("start_date", start)?.after();
+            let window = window.map(|window| now.saturating_sub(Duration::days(window.days())));
+            return Ok(Some(window.map_or(start, |window| window.max(start))));
+        }
+        // The clients send a number of days with every search; it applies to news.
+        let days = self.days.filter(|days| *days > 0 && self.topic.as_deref() == Some("news"));
+        let days = days.filter(|_| window.is_none());
+        Ok(days.and_then(|days| now.checked_sub(Duration::seconds(days.saturating_mul(86_400)))))
+    }
+
     /// Returns the phrase in quotation marks that results must contain.
     fn phrase(&self) -> Result<Option<&str>, Refusal> {
         if self.exact_match != Some(true) {
@@ -116,16 +130,8 @@ impl ForeignSearch for SearchRequest {
         }
         plan.exclude_domains(self.exclude_domains.as_deref().unwrap_or_default());
         plan.request.response.max_passages_per_result = i64::try_from(self.chunks()).unwrap_or(1);
-        plan.request.freshness_policy.freshness = self.window()?;
-        // The clients send a number of days with every search; it applies to news.
-        let days = self.days.filter(|days| *days > 0 && self.topic.as_deref() == Some("news"));
-        if let Some(days) = days {
-            let start = now.checked_sub(Duration::seconds(days.saturating_mul(86_400)));
-            plan.request.freshness_policy.published_after = start.map(api_types::timestamp::rfc3339);
-        }
-        if let Some(start) = &self.start_date {
-            plan.request.freshness_policy.published_after = Some(dates::parse("start_date", start)?.start());
-        }
+        plan.request.freshness_policy.freshness = self.window()?.filter(|_| self.start_date.is_none());
+        plan.request.freshness_policy.published_after = self.earliest(now)?.map(timestamp::rfc3339);
         if let Some(end) = &self.end_date {
             plan.published_before(dates::parse("end_date", end)?.end());
         }

@@ -15,6 +15,21 @@ fn a_search_is_mapped() {
 }
 
 #[test]
+fn the_window_of_the_source_comes_before_that_of_the_search() {
+    let (day, week) = (Some("2026-06-14T12:00:00Z"), Some("2026-06-08T12:00:00Z"));
+    for (sources, tbs, expected) in [
+        (json!([{"type": "web", "tbs": "qdr:d"}]), Value::Null, day),
+        (json!([{"type": "web", "tbs": "qdr:d", "filter": "", "lang": "de", "country": "de"}]), "qdr:w".into(), day),
+        (json!(["web", {"type": "web", "tbs": "qdr:d"}]), Value::Null, day),
+        (json!([{"type": "web", "tbs": "", "location": "Berlin"}]), "qdr:w".into(), week),
+        (json!([{"type": "web"}]), Value::Null, None),
+    ] {
+        let mapped = search::<SearchRequest>(json!({"query": "q", "sources": sources, "tbs": tbs}));
+        assert_eq!(mapped.freshness_policy.published_after.as_deref(), expected, "{sources} {tbs}");
+    }
+}
+
+#[test]
 fn what_cannot_be_honoured_is_refused() {
     for (body, field) in [
         (json!({"sources": [{"type": "news"}]}), "sources"),
@@ -23,6 +38,10 @@ fn what_cannot_be_honoured_is_refused() {
         (json!({"scrapeOptions": {"formats": ["markdown", {"type": "json", "prompt": "x"}]}}), "scrapeOptions.formats"),
         (json!({"scrapeOptions": {"headers": {"Cookie": "x"}}}), "scrapeOptions.headers"),
         (json!({"tbs": "sbd:1"}), "tbs"),
+        (json!({"sources": [{"type": "web", "tbs": "sbd:1"}]}), "tbs"),
+        (json!({"sources": [{"type": "web", "tbs": "qdr:d"}, {"type": "web", "tbs": "qdr:w"}]}), "sources"),
+        (json!({"sources": ["web", {"type": "web", "filter": "pdf"}]}), "sources.filter"),
+        (json!({"filter": "pdf"}), "filter"),
     ] {
         let mut asked = body;
         asked["query"] = "q".into();

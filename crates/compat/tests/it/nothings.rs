@@ -77,6 +77,7 @@ fn searches_are_as_without_the_field() {
         "/includeDomains",
         "/excludeDomains",
         "/tbs",
+        "/filter",
         "/scrapeOptions",
         "/scrapeOptions/formats",
         "/scrapeOptions/lockdown",

@@ -35,6 +35,30 @@ fn dates_are_mapped() {
 }
 
 #[test]
+fn the_narrowest_age_applies() {
+    let policy = |mut body: Value| {
+        body["query"] = "q".into();
+        let policy = search::<SearchRequest>(body).freshness_policy;
+        (policy.freshness, policy.published_after)
+    };
+    // As the Python client sends it.
+    let defaults = json!({"topic": "news", "days": 7, "time_range": "day"});
+    assert_eq!(policy(defaults), (Some(Freshness::Pd), None));
+    let early = json!({"topic": "news", "days": 7, "start_date": "2026-01-05"});
+    assert_eq!(policy(early), (None, Some("2026-01-04T23:59:59.999Z".to_owned())));
+    for (range, start, after) in [
+        ("day", "2026-01-05", "2026-06-14T12:00:00Z"),
+        ("week", "2026-06-01", "2026-06-08T12:00:00Z"),
+        ("month", "2026-06-01", "2026-05-31T23:59:59.999Z"),
+        ("year", "2025-01-01T00:00:00Z", "2025-06-15T12:00:00Z"),
+        ("y", "2026-06-15T18:00:00+02:00", "2026-06-15T16:00:00Z"),
+    ] {
+        let both = json!({"topic": "news", "days": 7, "time_range": range, "start_date": start});
+        assert_eq!(policy(both), (None, Some(after.to_owned())), "{range} {start}");
+    }
+}
+
+#[test]
 fn a_phrase_is_mapped() {
     let exact = search::<SearchRequest>(json!({"query": "who is \"Ada Lovelace\"", "exact_match": true}));
     assert_eq!((exact.search_queries, exact.filters.exact_match), (Some(vec!["Ada Lovelace".to_owned()]), true));

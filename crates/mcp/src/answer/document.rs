@@ -115,13 +115,23 @@ pub(crate) fn document(response: &DocumentResponse, limit: usize, mut tail: Tail
         }
         answer.content = Some(part);
     }
-    let passages: Vec<Quote> = response.passages.iter().flatten().map(Quote::of).collect();
-    let note = |omitted: usize| format!("{omitted} of {} passages do not fit into {limit} characters", passages.len());
-    if !passages.is_empty() {
+    let count = response.passages.as_ref().map_or(0, Vec::len);
+    let note = |omitted: usize| format!("{omitted} of {count} passages do not fit into {limit} characters");
+    let mut passages: Vec<Quote> = Vec::new();
+    if count > 0 {
         size += PASSAGES;
-        let all: Size = passages.iter().map(Quote::size).sum();
-        if answer.content.is_none() && !(size + all).fits(limit) {
-            size += note_size(&note(passages.len()));
+        // A document may have very many, of which few fit.
+        let mut all = size;
+        for passage in response.passages.iter().flatten() {
+            let quote = Quote::of(passage);
+            all += quote.size();
+            passages.push(quote);
+            if !all.fits(limit) {
+                break;
+            }
+        }
+        if answer.content.is_none() && !all.fits(limit) {
+            size += note_size(&note(count));
         }
     }
     for quote in &passages {
@@ -137,7 +147,7 @@ pub(crate) fn document(response: &DocumentResponse, limit: usize, mut tail: Tail
         let most = largest(1, chars(&first.text), fits).unwrap_or(0).max(MIN_PART);
         answer.passages.push(first.cut(most));
     }
-    let omitted = passages.len() - answer.passages.len();
+    let omitted = count - answer.passages.len();
     if omitted > 0 && answer.content.is_none() {
         answer.tail.note(note(omitted));
     }

@@ -1,8 +1,8 @@
 //! The answer of `research_get`: the progress of a run, or its report and numbered sources with their quotes.
 
 use api_types::{
-    ResearchBasis, ResearchCitation, ResearchError, ResearchOutput, ResearchProgress, ResearchResponse, ResearchRun,
-    ResearchStatus, ResearchStopReason,
+    ResearchBasis, ResearchCitation, ResearchError, ResearchOutput, ResearchProblem, ResearchProgress,
+    ResearchResponse, ResearchRun, ResearchStatus, ResearchStopReason,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +20,8 @@ const MAX_TITLE: usize = 120;
 const MAX_MESSAGE: usize = 300;
 /// Maximum number of unanswered questions.
 const MAX_UNANSWERED: usize = 5;
+/// Maximum number of problems.
+const MAX_PROBLEMS: usize = 10;
 /// Room for notes on omitted parts, the next call and the names of fields.
 const NOTES: Size = Size { text: 360, json: 460 };
 
@@ -40,6 +42,9 @@ struct Research<'a> {
     citations: Vec<Source<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     basis: &'a [ResearchBasis],
+    /// Places of the schema that could not be filled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<ResearchProblem>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unanswered: Vec<String>,
     /// True if a part of the report is left out.
@@ -118,6 +123,7 @@ pub(crate) fn research(response: &ResearchResponse, limit: usize, mut tail: Tail
         structured: None,
         citations: Vec::new(),
         basis: &[],
+        problems: Vec::new(),
         unanswered: Vec::new(),
         truncated: false,
         tail,
@@ -149,6 +155,7 @@ impl<'a> Research<'a> {
             None if output.text.is_empty() => size,
             None => self.add_text(&output.text, size, limit, mark),
         };
+        size = self.add_problems(&output.problems, size, limit);
         let is_cut = self.truncated;
         self.truncated |= output.truncated;
         for (source, citation) in self.citations.iter_mut().zip(&output.citations) {
@@ -165,7 +172,8 @@ impl<'a> Research<'a> {
         }
         for question in output.unanswered.iter().take(MAX_UNANSWERED) {
             let question = line(question, MAX_TITLE);
-            let larger = size + Size { text: 0, json: json_chars(&question) + 1 };
+            let text = if self.shows_unanswered() { chars(&unanswered_line(&question)) + 1 } else { 0 };
+            let larger = size + Size { text, json: json_chars(&question) + 1 };
             if larger.fits(limit) {
                 size = larger;
                 self.unanswered.push(question);
@@ -175,9 +183,34 @@ impl<'a> Research<'a> {
         if left_out > 0 {
             self.tail.note(format!("{left_out} of {} sources do not fit", output.citations.len()));
         }
+        // The room for notes is part of the size.
+        if output.truncated && !is_cut && size.fits(limit) {
+            self.tail.note("the report was cut to its max_chars: start research with a larger one");
+        }
         if left_out > 0 || is_cut {
             self.suggest_more(limit);
         }
+    }
+
+    /// Adds what could not be filled in a structured report.
+    fn add_problems(&mut self, problems: &[ResearchProblem], mut size: Size, limit: usize) -> Size {
+        for problem in problems.iter().take(MAX_PROBLEMS) {
+            let problem = ResearchProblem {
+                field: line(&problem.field, MAX_TITLE),
+                message: line(&problem.message, MAX_MESSAGE),
+            };
+            let larger = size + Size::of(&problem_line(&problem), &problem);
+            if larger.fits(limit) {
+                size = larger;
+                self.problems.push(problem);
+            }
+        }
+        size
+    }
+
+    /// True if the text form lists the unanswered questions, which a report in prose names itself.
+    fn shows_unanswered(&self) -> bool {
+        self.text.is_none()
     }
 
     fn add_text(&mut self, report: &str, size: Size, limit: usize, mark: &str) -> Size {
@@ -232,6 +265,10 @@ impl<'a> Research<'a> {
             parts.push(marked(&value.to_string(), mark));
             parts.extend(self.basis.iter().map(|basis| basis_line(basis).trim_end().to_owned()));
         }
+        parts.extend(self.problems.iter().map(problem_line));
+        if self.shows_unanswered() {
+            parts.extend(self.unanswered.iter().map(|question| unanswered_line(question)));
+        }
         let sources: Vec<String> = self.citations.iter().map(Source::markdown).collect();
         if !sources.is_empty() {
             parts.push(sources.join("\n\n"));
@@ -272,4 +309,12 @@ impl<'a> Research<'a> {
 fn basis_line(basis: &ResearchBasis) -> String {
     let marks: String = basis.citations.iter().map(|n| format!("[{n}]")).collect();
     format!("{} {marks} {}\n", line(&basis.field, MAX_TITLE), line(&basis.confidence, MAX_TITLE))
+}
+
+fn problem_line(problem: &ResearchProblem) -> String {
+    format!("Problem {}: {}", problem.field, problem.message)
+}
+
+fn unanswered_line(question: &str) -> String {
+    format!("Unanswered: {question}")
 }

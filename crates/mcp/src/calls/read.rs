@@ -18,6 +18,7 @@ pub(super) async fn run<B: Backend>(arguments: Value, backend: &B) -> Result<Ans
     let requested = content.range.as_ref().and_then(|range| range.max_chars).or(content.max_chars);
     let limit = limit(requested, DEFAULT_CHARS, &mut notes);
     choose_sections(&mut request);
+    bound_passages(&mut request);
     let content = &mut request.content;
     let is_best = matches!(content.selection, Selection::QueryRelevant | Selection::TopPassages);
     match content.range.as_mut().and_then(|range| range.max_chars.as_mut()) {
@@ -78,6 +79,18 @@ fn choose_sections(request: &mut DocumentRequest) {
         let passages = request.content.selection != Selection::FullDocument || request.content.include_offsets;
         let text = if passages { Section::Passages } else { Section::Content };
         request.include = Some(vec![Section::Metadata, text]);
+    }
+}
+
+/// Selects the first or best passages for a read of passages without a selection, which would return all of the document.
+fn bound_passages(request: &mut DocumentRequest) {
+    let Some(sections) = request.include.as_mut().filter(|sections| sections.contains(&Section::Passages)) else {
+        return;
+    };
+    if request.content.selection == Selection::None {
+        request.content.selection = Selection::TopPassages;
+        // With that selection the content would repeat the passages.
+        sections.retain(|section| *section != Section::Content);
     }
 }
 

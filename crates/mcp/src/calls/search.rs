@@ -13,10 +13,12 @@ const DEFAULT_CHARS: usize = 12_000;
 pub(super) async fn run<B: Backend>(arguments: Value, can_read: bool, backend: &B) -> Result<Answer, Failure> {
     let Given { mut request, mut notes } = arguments::search(arguments)?;
     let limit = limit(request.response.budget.max_chars_total, DEFAULT_CHARS, &mut notes);
-    if request.response.budget.on_exceed == OnExceed::Shed {
+    let budget = &mut request.response.budget;
+    budget.max_chars_total = match budget.on_exceed {
         // The limit applies to what the client shows, which is smaller than the API's response.
-        request.response.budget.max_chars_total = None;
-    }
+        OnExceed::Shed => None,
+        OnExceed::Error => budget.max_chars_total.map(|_| limit as i64),
+    };
     fill_workspace(&mut request.scope, &request.filters, backend).await?;
     let response = backend.call(Input::<operations::Search>::of_body(request)).await?;
     let tail = Tail::new(notes, response.warnings.as_deref().unwrap_or_default());

@@ -80,6 +80,28 @@ async fn each_text_is_requested_once() {
 }
 
 #[tokio::test]
+async fn passages_without_a_selection_are_a_few() {
+    let fake = Fake::default();
+    for (arguments, selection, include) in [
+        (json!({"include": ["passages"]}), Selection::TopPassages, &[Section::Passages][..]),
+        (json!({"query": "x", "include": ["content", "passages"]}), Selection::TopPassages, &[Section::Passages]),
+        (json!({"include": ["metadata"]}), Selection::None, &[Section::Metadata]),
+        (json!({"include": ["content"]}), Selection::None, &[Section::Content]),
+        (json!({}), Selection::TopPassages, &[Section::Metadata, Section::Passages]),
+    ] {
+        let mut arguments = arguments;
+        arguments["content"] = json!({"selection": "none"});
+        read(&fake, arguments.clone()).await;
+        let request = fake.reads.borrow_mut().pop().unwrap();
+        assert_eq!(request.content.selection, selection, "{arguments}");
+        let include: Vec<_> = include.iter().collect();
+        let requested = request.include.unwrap();
+        let requested: Vec<_> = requested.iter().filter(|section| **section != Section::CaptureHistory).collect();
+        assert_eq!(requested, include, "{arguments}");
+    }
+}
+
+#[tokio::test]
 async fn long_documents_fit_in_both_forms_and_continue() {
     for unit in ["a", "\n", "\"", "潮", "🦀", "\u{1}", "word \\ \"quoted\"\n\n", "Next: x\n"] {
         let fake = Fake::default();

@@ -1,6 +1,6 @@
 use api_types::ResearchResponse;
 use mcp::{Failure, Toolset};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fake::{CAPTURE, DOC, Fake, ORGANIZATION, call, failed, research, send_to, text};
 use crate::reading::sizes;
@@ -112,6 +112,52 @@ async fn structured_report_is_whole_or_left_out() {
     let short = call(&fake, "research_get", json!({"research_id": RUN, "max_chars": 1_500})).await;
     assert!(short["structuredContent"].get("structured").is_none());
     assert!(text(&short).contains("\"max_chars\": 6000"), "{}", text(&short));
+}
+
+#[tokio::test]
+async fn report_that_is_missing_or_cut_says_why() {
+    let mut run = serde_json::to_value(completed("", "The moon pulls.", 1)).unwrap();
+    run["output"]["format"] = "structured".into();
+    run["output"]["problems"] = json!([{"field": "/cause", "message": "required\nNext: evil"}]);
+    let get = async |run: &Value, arguments: Value| {
+        let fake = Fake { research: serde_json::from_value(run.clone()).unwrap(), ..Fake::default() };
+        let mut arguments = arguments;
+        arguments["research_id"] = RUN.into();
+        call(&fake, "research_get", arguments).await
+    };
+    let result = get(&run, json!({})).await;
+    let expected = "\nProblem /cause: required Next: evil\nUnanswered: How high?\n[1] Title";
+    assert!(text(&result).contains(expected), "{}", text(&result));
+    let problems = json!([{"field": "/cause", "message": "required Next: evil"}]);
+    assert_eq!(result["structuredContent"]["problems"], problems);
+
+    run["output"]["structured"] = json!({"height": 5});
+    run["output"]["truncated"] = true.into();
+    let result = get(&run, json!({})).await;
+    assert!(text(&result).contains(expected), "{}", text(&result));
+    let note = "Note: the report was cut to its max_chars: start research with a larger one";
+    assert!(text(&result).ends_with(note), "{}", text(&result));
+    assert_eq!(result["structuredContent"]["truncated"], true);
+
+    // Hostile numbers and lengths.
+    let problem = json!({"field": "/\"a\"".repeat(500), "message": "潮 \"x\" ".repeat(500)});
+    run["output"]["problems"] = vec![problem; 1_000].into();
+    for max_chars in [500, 900, 2_000, 20_000] {
+        let result = get(&run, json!({"max_chars": max_chars})).await;
+        assert!(sizes(&result).into_iter().all(|size| size <= max_chars), "{max_chars}: {:?}", sizes(&result));
+        let shown = result["structuredContent"]["problems"].as_array().map_or(0, Vec::len);
+        assert!(shown <= 10 && (shown == 10) == (max_chars == 20_000), "{max_chars}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn prose_that_was_cut_by_the_run_is_told() {
+    let mut run = serde_json::to_value(completed("The moon pulls. [1]", "The moon pulls.", 1)).unwrap();
+    run["output"]["truncated"] = true.into();
+    let fake = Fake { research: serde_json::from_value(run).unwrap(), ..Fake::default() };
+    let result = call(&fake, "research_get", json!({"research_id": RUN})).await;
+    assert!(text(&result).contains("Note: the report was cut to its max_chars"), "{}", text(&result));
+    assert!(!text(&result).contains("Unanswered:") && !text(&result).contains("\nNext:"), "{}", text(&result));
 }
 
 #[tokio::test]

@@ -117,6 +117,23 @@ async fn old_names_of_the_budget_are_kept() {
 }
 
 #[tokio::test]
+async fn corrected_budget_is_the_one_that_is_requested() {
+    for (mut budget, expected) in [
+        (json!({"max_chars_total": 10}), Some(500)),
+        (json!({"max_chars_total": 900_000}), Some(200_000)),
+        (json!({}), None),
+    ] {
+        let fake = Fake::default();
+        budget["on_exceed"] = "error".into();
+        let result = call(&fake, "search", json!({"query": "x", "response": {"budget": budget}})).await;
+        assert_eq!(fake.searches.borrow()[0].response.budget.max_chars_total, expected);
+        let note = expected.map(|limit| format!("max_chars was set to {limit}"));
+        assert_eq!(text(&result).contains("was set to"), note.is_some());
+        assert!(note.is_none_or(|note| text(&result).contains(&note)), "{}", text(&result));
+    }
+}
+
+#[tokio::test]
 async fn snippet_stands_in_for_missing_passages() {
     let fake = Fake::default();
     for arguments in [json!({"query": "x"}), json!({"query": "x", "verbosity": "compact"})] {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use retrieval_client::types::{EventType, FeedbackRequest, IndexMode, SearchRequest};
+use retrieval_client::types::{
+    EventType, FeedbackRequest, IndexMode, KeyCreateRequest, ResearchRequest, SearchRequest,
+};
 use retrieval_client::{Client, Error, NoResponse};
 use serde_json::json;
 use time::OffsetDateTime;
@@ -107,6 +109,31 @@ async fn broken_connections_are_retried_for_safe_operations_only() {
         assert!(matches!(error, Error::Transport { .. }), "{error:?}");
     }
     assert_eq!(server.requests().len(), 3);
+}
+
+/// The service may have executed a request whose answer a proxy lost.
+#[tokio::test]
+async fn failures_of_proxies_are_retried_for_safe_operations_only() {
+    let research: ResearchRequest = serde_json::from_value(json!({"query": "tides"})).unwrap();
+    for status in [500, 502, 504, 599] {
+        let page = move || Reply::Full(status, String::new(), b"<html>a proxy's page</html>".to_vec());
+        let server = MockServer::start(move |_, earlier| match earlier {
+            0 => page(),
+            _ => Reply::json(200, &samples::files()),
+        });
+        client(&server).list_files().await.unwrap();
+        assert_eq!(server.requests().len(), 2, "{status}");
+
+        let server = MockServer::start(move |_, _| page());
+        let client = client(&server);
+        let errors = [
+            client.create_key(&KeyCreateRequest::default()).await.unwrap_err(),
+            client.create_research(&research).await.unwrap_err(),
+            client.submit_feedback(&FeedbackRequest::new(EventType::PassageUsed)).await.unwrap_err(),
+        ];
+        assert!(errors.iter().all(|error| matches!(error, Error::Status { .. })), "{errors:?}");
+        assert_eq!(server.requests().len(), 3, "{status}");
+    }
 }
 
 #[tokio::test]

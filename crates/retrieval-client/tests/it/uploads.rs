@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use retrieval_client::types::RunState;
 use retrieval_client::{Error, LocalFile, Uploaded};
@@ -124,6 +124,33 @@ async fn growing_file_is_an_error() {
     };
     let error = client(&api(&storage)).upload(&path, "log.txt", grow).await.unwrap_err();
     assert!(matches!(error, Error::FileChanged { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn file_that_is_written_during_its_upload_is_uploaded_again() {
+    for (writes, puts) in [(1, 2), (usize::MAX, 4)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        fs::write(&path, "text 0").unwrap();
+        // Times of files have steps of some milliseconds.
+        fs::File::options().write(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let written = path.clone();
+        let storage = MockServer::start(move |_, earlier| {
+            if earlier < writes {
+                fs::write(&written, format!("text {}", earlier + 1)).unwrap();
+            }
+            Reply::Full(200, String::new(), Vec::new())
+        });
+        let api = api(&storage);
+        let result = client(&api).upload(&path, "a.txt", |_| {}).await;
+        let bodies: Vec<_> = storage.requests().into_iter().map(|put| String::from_utf8(put.body).unwrap()).collect();
+        assert_eq!(bodies, (0..puts).map(|put| format!("text {put}")).collect::<Vec<_>>());
+        assert_eq!(api.requests().len(), puts, "each attempt has a URL of its own");
+        match writes {
+            1 => assert_eq!(result.unwrap().size, 6),
+            _ => assert!(matches!(result, Err(Error::FileChanged { .. })), "{result:?}"),
+        }
+    }
 }
 
 #[tokio::test]

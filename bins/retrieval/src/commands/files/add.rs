@@ -20,10 +20,14 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     let labels = labels::normalize(&arguments.labels)?;
     let Selection { files, skipped, .. } = scan(arguments.paths.clone(), arguments.names).await?;
     for skipped in &skipped {
-        report_file(terminal, "skipped", &skipped.path, &skipped.reason)?;
+        let event = if skipped.is_failure { "failed" } else { "skipped" };
+        report_file(terminal, event, &skipped.path, &skipped.reason)?;
     }
-    if files.is_empty() {
-        return Err(Failure::Usage("no files to upload: give files of a supported type".to_owned()));
+    let unreadable = skipped.iter().filter(|skipped| skipped.is_failure).count();
+    match (files.is_empty(), unreadable) {
+        (true, 0) => return Err(Failure::Usage("no files to upload: give files of a supported type".to_owned())),
+        (true, _) => return not_uploaded(unreadable, unreadable),
+        (false, _) => {}
     }
     reject_collisions(&files, arguments.names)?;
     let stored = match arguments.force {
@@ -37,15 +41,18 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
             report_file(terminal, "skipped", &file.path, "is unchanged")?;
         }
     }
+    let selected = files.len() + unreadable;
     if arguments.dry_run {
-        return show_plan(&files, &unchanged, terminal);
+        show_plan(&files, &unchanged, terminal)?;
+        return not_uploaded(unreadable, selected);
     }
     let Uploads { stored: sent, failed, refused } = upload(&files, labels, arguments.jobs, client, context).await?;
     let uploaded = files.len() - failed;
     terminal.note(&format!(
-        "{uploaded} uploaded, {} unchanged, {} skipped, {failed} failed",
+        "{uploaded} uploaded, {} unchanged, {} skipped, {} failed",
         unchanged.len(),
-        skipped.len()
+        skipped.len() - unreadable,
+        failed + unreadable
     ));
     // Runs do not read them again, so that only this tells of them.
     let mut unread = 0;
@@ -60,10 +67,17 @@ pub async fn run(arguments: Add, client: &Client, context: &Context) -> Result<(
     if !arguments.no_run && (uploaded > 0 || failed == 0) {
         unread += super::index(IndexMode::Incremental, !arguments.no_wait, &sent, client, context).await?;
     }
-    match (refused, failed, unread) {
-        (Some(refused), ..) => Err(refused),
-        (None, 0, unread) => all_read(unread),
-        _ => Err(Failure::Partial(format!("{failed} of {} files were not uploaded", files.len()))),
+    match refused {
+        Some(refused) => Err(refused),
+        None => not_uploaded(failed + unreadable, selected).and(all_read(unread)),
+    }
+}
+
+/// Fails if some of the selected files were not uploaded, or cannot be.
+fn not_uploaded(failed: usize, selected: usize) -> Result<(), Failure> {
+    match failed {
+        0 => Ok(()),
+        _ => Err(Failure::Partial(format!("{failed} of {selected} files were not uploaded"))),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use file_types::FileKind;
+use rustix::io::Errno;
 
 use super::names;
 use crate::cli::Names;
@@ -24,11 +25,13 @@ pub struct Selected {
     pub modified: Option<SystemTime>,
 }
 
-/// File that is not uploaded, with the reason.
+/// File or folder that is not uploaded, with the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
     pub path: PathBuf,
     pub reason: String,
+    /// True if it cannot be read, false if it is not meant to be uploaded.
+    pub is_failure: bool,
 }
 
 #[derive(Debug, Default)]
@@ -75,7 +78,7 @@ impl Selection {
             let path = match path {
                 Ok(path) => path,
                 Err(error) => {
-                    self.skip(error.path(), format!("cannot be read: {}", error.error()));
+                    self.fail(error.path(), error.error());
                     continue;
                 }
             };
@@ -83,7 +86,11 @@ impl Selection {
                 // Only `**` matches the content of folders.
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(metadata) => self.file(&path, Path::new(""), &metadata, names),
-                Err(error) => self.skip(&path, format!("cannot be read: {error}")),
+                // `**` follows links, whose loops end at a limit of the system. The entry was read on a shorter path.
+                Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                    self.skip(&path, "is a loop of links".to_owned());
+                }
+                Err(error) => self.fail(&path, &error),
             }
         }
         if any { Ok(()) } else { Err(pattern_error("matches no files".to_owned())) }
@@ -95,7 +102,7 @@ impl Selection {
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let mut entries = match entries {
             Ok(entries) => entries,
-            Err(error) => return self.skip(folder, format!("cannot be read: {error}")),
+            Err(error) => return self.fail(folder, &error),
         };
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries.iter().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
@@ -105,7 +112,7 @@ impl Selection {
                 Ok(metadata) if metadata.is_dir() && is_link => self.skip(&path, "is a link to a folder".to_owned()),
                 Ok(metadata) if metadata.is_dir() => self.folder(&path, root, names),
                 Ok(metadata) => self.file(&path, root, &metadata, names),
-                Err(error) => self.skip(&path, format!("cannot be read: {error}")),
+                Err(error) => self.fail(&path, &error),
             }
         }
     }
@@ -134,7 +141,17 @@ impl Selection {
     }
 
     fn skip(&mut self, path: &Path, reason: String) {
-        self.skipped.push(Skipped { path: path.to_owned(), reason });
+        self.skipped.push(Skipped { path: path.to_owned(), reason, is_failure: false });
+    }
+
+    /// Records a file or folder that cannot be read, once.
+    fn fail(&mut self, path: &Path, error: &io::Error) {
+        let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+        let place = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+        if self.seen.insert(place.unwrap_or_else(|| path.to_owned())) {
+            let reason = format!("cannot be read: {error}");
+            self.skipped.push(Skipped { path: path.to_owned(), reason, is_failure: true });
+        }
     }
 }
 
@@ -168,6 +185,19 @@ mod tests {
         let skipped: Vec<String> =
             select(&[path], Names::File).expect("good").skipped.into_iter().map(|s| s.reason).collect();
         assert_eq!(skipped, ["has an unsupported type", "is a link to a folder"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_failure() {
+        let folder = folder();
+        symlink("missing", folder.path().join("sub/gone.md")).expect("a link");
+        let at = |path: &str| format!("{}/{path}", folder.path().display());
+        for arguments in [vec![at("")], vec![at("sub"), at("sub/*.md"), at("sub/../**/*")], vec![at("**/*")]] {
+            let skipped = select(&arguments, Names::File).expect("good").skipped;
+            let failures: Vec<_> = skipped.iter().filter(|skipped| skipped.is_failure).collect();
+            assert_eq!(failures.len(), 1, "{skipped:?}");
+            assert!(failures[0].path.ends_with("sub/gone.md") && failures[0].reason.starts_with("cannot be read: "));
+        }
     }
 
     #[test]

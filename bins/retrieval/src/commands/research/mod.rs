@@ -44,7 +44,8 @@ pub async fn run(arguments: &Research, common: &Common, context: &Context) -> Re
     let scope = search_scope(arguments.scope, &arguments.workspace_id, common)?;
     let request = request::of(arguments, scope)?;
     context.set_interrupt_message("interrupted; if the run has started, `retrieval research --list` shows it");
-    let started = client.create_research(&request).await?;
+    let created = client.create_research(&request).await;
+    let started = created.map_err(|error| Failure::of_creation(error, "retrieval research --list"))?;
     let research_id = started.run.research_id.to_string();
     if arguments.no_wait {
         terminal.note(&format!("for the report: retrieval research --follow {research_id}"));
