@@ -188,7 +188,8 @@ impl Worker {
         let mut header = vec![0; length];
         self.stdout.read_exact(&mut header).await.map_err(cut)?;
         match serde_json::from_slice(&header).map_err(|error| broken(format!("an unreadable answer: {error}")))? {
-            Reply::Failed(error) => Ok(Err(error)),
+            // Of a worker that a document may have taken over.
+            Reply::Failed(error) => Ok(Err(ExtractError::new(error.kind, error.message))),
             Reply::Read { mut extracted, bytes } => {
                 let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                 if bytes > max_output_bytes || !extracted.markdown.is_empty() {

@@ -61,12 +61,6 @@ pub fn trim(extracted: &mut Extracted) {
     extracted.labels.truncate(MAX_LABELS);
 }
 
-pub fn trim_error(error: &mut ExtractError) {
-    if let Some((end, _)) = error.message.char_indices().nth(MAX_FIELD_CHARS) {
-        error.message.truncate(end);
-    }
-}
-
 /// Returns the error for a violation of the protocol.
 pub fn broken(message: impl Into<String>) -> ExtractError {
     ExtractError::new(ExtractErrorKind::Crashed, message)

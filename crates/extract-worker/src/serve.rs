@@ -104,10 +104,7 @@ fn answer(output: &mut impl Write, limits: &Limits, reply: Result<Extracted, Ext
             protocol::trim(&mut extracted);
             (Reply::Read { extracted, bytes: markdown.len() as u64 }, markdown)
         }
-        Err(mut error) => {
-            protocol::trim_error(&mut error);
-            (Reply::Failed(error), String::new())
-        }
+        Err(error) => (Reply::Failed(error), String::new()),
     };
     output.write_all(&protocol::head(&reply).map_err(io::Error::other)?)?;
     output.write_all(markdown.as_bytes())?;

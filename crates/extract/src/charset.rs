@@ -9,6 +9,8 @@ const SAMPLE: usize = 256 * 1024;
 /// encoding such sequences are valid only by chance.
 const WIDE_PER_BROKEN: usize = 20;
 const WIDE_PER_BROKEN_IF_DECLARED: usize = 4;
+/// Number of NUL bytes that are dropped from a short text, if they are at most a quarter of it.
+const STRAY_NULS: usize = 4;
 
 /// Returns the encoding of a label (`Latin1`, `"utf-8"`) as a list for [`decode`]. The list is empty for unknown
 /// labels and for encodings that no text uses (`replacement`, `x-user-defined`).
@@ -27,6 +29,8 @@ pub(crate) fn from_label(label: Option<&str>) -> Vec<&'static Encoding> {
 /// encoding of `declared` that fits the bytes; a guess from letter frequencies. UTF-8 may have broken sequences, since a
 /// truncated or damaged file is still UTF-8: one for [`WIDE_PER_BROKEN`] characters outside ASCII.
 ///
+/// Occasional NUL bytes, which programs that write fixed-length fields leave in a text, are dropped.
+///
 /// UTF-8 precedes the declared encodings. Text in another encoding is valid UTF-8 only if it is a few letters long,
 /// while servers that declare `iso-8859-1` for every file are common.
 pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
@@ -34,14 +38,33 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
         return text;
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];
-    if sample.contains(&0) {
-        if let Some(text) = decode_with_stray_nuls(bytes, declared) {
-            return Some(text);
-        }
-        let wide = declared.iter().copied().find(|encoding| [UTF_16LE, UTF_16BE].contains(encoding));
-        let encoding = wide.filter(|wide| is_utf16(wide, sample)).or_else(|| guess_utf16(sample))?;
+    if sample.contains(&0) { decode_with_nuls(bytes, declared) } else { decode_without_nuls(bytes, declared) }
+}
+
+/// Decodes UTF-16, or text in another encoding with occasional NUL bytes.
+fn decode_with_nuls(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
+    let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let nuls = bytes.len() - rest.len();
+    let is_text = !is_binary(&rest[..rest.len().min(SAMPLE)]);
+    if is_text
+        && nuls * 1000 <= bytes.len()
+        && let Some(text) = decode_utf8(&rest, declared)
+    {
+        return Some(text);
+    }
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let wide = declared.iter().copied().find(|encoding| [UTF_16LE, UTF_16BE].contains(encoding));
+    let guessed = || guess_utf16(sample).filter(|wide| !is_text || has_many_nuls(sample) || is_lopsided(wide, sample));
+    if let Some(encoding) = wide.filter(|wide| is_utf16(wide, sample)).or_else(guessed) {
         return Some(encoding.decode_without_bom_handling(bytes).0.into_owned());
     }
+    let are_stray = nuls * 50 <= bytes.len() || (nuls <= STRAY_NULS && nuls * 4 <= bytes.len());
+    are_stray.then(|| decode_without_nuls(&rest, declared)).flatten()
+}
+
+/// Decodes text in any encoding but UTF-16.
+fn decode_without_nuls(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
     if is_binary(sample) {
         return None;
     }
@@ -53,9 +76,12 @@ pub(crate) fn decode(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Str
     }
     // Only letters outside ASCII identify the encoding: the sample starts at the first one, with the word around it.
     let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(64);
-    let letters = &bytes[first..bytes.len().min(first + SAMPLE)];
-    let encoding =
-        declared.iter().copied().find(|encoding| is_plausible(encoding, letters)).unwrap_or_else(|| guess(letters));
+    let (letters, further) = bytes[first..].split_at((bytes.len() - first).min(SAMPLE));
+    let encoding = declared
+        .iter()
+        .copied()
+        .find(|encoding| is_plausible(encoding, letters))
+        .unwrap_or_else(|| guess(letters, further.is_empty()));
     Some(encoding.decode_without_bom_handling(bytes).0.into_owned())
 }
 
@@ -91,12 +117,20 @@ fn decode_utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Option<String> {
 }
 
 /// Detects UTF-16 without a byte order mark: NUL bytes are on one side of its units, and it decodes to text.
+///
+/// White space tells the sides best: ideographs such as U+4E00 and the ideographic space have a NUL on the other side.
 fn guess_utf16(sample: &[u8]) -> Option<&'static Encoding> {
     let (units, _) = sample.as_chunks::<2>();
     let (mut first, mut second) = (0usize, 0usize);
-    for [a, b] in units {
-        first += usize::from(*a == 0);
-        second += usize::from(*b == 0);
+    let (mut first_beside_space, mut second_beside_space) = (0usize, 0usize);
+    for &[a, b] in units {
+        first += usize::from(a == 0);
+        second += usize::from(b == 0);
+        first_beside_space += usize::from(a == 0 && b.is_ascii_whitespace());
+        second_beside_space += usize::from(b == 0 && a.is_ascii_whitespace());
+    }
+    if first_beside_space != second_beside_space {
+        (first, second) = (first_beside_space, second_beside_space);
     }
     let encoding = if second > first * 8 {
         UTF_16LE
@@ -118,11 +152,23 @@ fn is_utf16(encoding: &'static Encoding, sample: &[u8]) -> bool {
     controls * 200 <= units && private * 20 <= units && (!broken || units > 64)
 }
 
-/// Decodes UTF-8 with occasional NUL bytes, which programs that write fixed-length fields leave in a page.
-fn decode_with_stray_nuls(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
-    let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    let stray = (bytes.len() - rest.len()) * 1000 <= bytes.len();
-    (stray && !is_binary(&rest[..rest.len().min(SAMPLE)])).then(|| decode_utf8(&rest, declared)).flatten()
+/// Checks if a tenth of the units has a NUL, as in UTF-16 of scripts with spaces between words.
+fn has_many_nuls(sample: &[u8]) -> bool {
+    sample.iter().filter(|&&byte| byte == 0).count() * 20 >= sample.len()
+}
+
+/// Checks if the sides of the units differ as in Chinese and Japanese UTF-16: the high byte of most ideographs and of
+/// all kana is in ASCII, while the low byte has any value. Bytes of other encodings are alike on both sides, or those
+/// outside ASCII are on the side of the high byte.
+fn is_lopsided(encoding: &'static Encoding, sample: &[u8]) -> bool {
+    let (units, _) = sample.as_chunks::<2>();
+    let (mut wide, mut opposite) = (0usize, 0usize);
+    for &[a, b] in units {
+        let (high, low) = if encoding == UTF_16BE { (a, b) } else { (b, a) };
+        wide += usize::from(high.is_ascii_graphic() && !low.is_ascii());
+        opposite += usize::from(!high.is_ascii() && low.is_ascii());
+    }
+    wide * 4 >= units.len() && wide > opposite
 }
 
 fn is_iso_2022_jp(sample: &[u8]) -> bool {
@@ -144,9 +190,17 @@ fn decode_utf8(bytes: &[u8], declared: &[&'static Encoding]) -> Option<String> {
     forgiven.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
-fn guess(sample: &[u8]) -> &'static Encoding {
+/// Guesses the encoding from letter frequencies. `is_end`: the text ends where the sample ends, though perhaps inside a
+/// character.
+fn guess(sample: &[u8], is_end: bool) -> &'static Encoding {
+    // An incomplete character at the end of the text would exclude its encoding.
+    let of_cut_text = sample.last().is_some_and(|byte| !byte.is_ascii()).then(|| most_likely(sample, false));
+    of_cut_text.filter(|encoding| !encoding.is_single_byte()).unwrap_or_else(|| most_likely(sample, is_end))
+}
+
+fn most_likely(sample: &[u8], is_end: bool) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(sample, true);
+    detector.feed(sample, is_end);
     let guessed = detector.guess(None, Utf8Detection::Deny);
     // A pure ASCII sample identifies no encoding.
     if guessed == UTF_8 { WINDOWS_1252 } else { guessed }
@@ -284,6 +338,66 @@ mod tests {
     }
 
     #[test]
+    fn stray_nuls_leave_the_encoding() {
+        let ascii = "Meeting moved to Friday, room 12. Please bring the signed forms ";
+        let cases = [
+            ("utf-8", ascii.to_owned()),
+            ("utf-8", "Größere Städte führen häufig Straßenbäume über. ".to_owned()),
+            ("windows-1252", "Größere Städte führen häufig Straßenbäume über. ".repeat(130)),
+            ("windows-1251", "Это русский документ для проверки поисковой системы и её кодировок. ".repeat(3)),
+            ("gb18030", "这是一个用于测试的中文文档，检索系统应该能够正确地识别它的编码。".to_owned()),
+            ("big5", "這是一個用於測試的中文文件，檢索系統應該能夠正確地識別它的編碼。".to_owned()),
+            ("Shift_JIS", "日本語の文書です。これは検索の試験に使います。カタカナも漢字もあります。".to_owned()),
+        ];
+        for (label, text) in cases {
+            let bytes = encoded(from_label(Some(label))[0], &text);
+            for (before, after) in [("", "\0"), ("\n", "\0"), ("", "\0\n"), ("\n", "\0\n"), ("\0", "\n\0\0\n")] {
+                let stray = [before.as_bytes(), &bytes, after.as_bytes()].concat();
+                let expected = format!("{before}{text}{after}").replace('\0', "");
+                assert_eq!(decode(&stray, &[]).as_deref(), Some(expected.as_str()), "{label} {before:?} {after:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn utf16_with_few_nuls_is_read() {
+        for text in [
+            // Its ideographic spaces and its first ideograph have a NUL on the other side.
+            "\u{3000}\u{3000}一种用于测试的中文文档，检索系统应该能够正确地识别它的编码。\n".repeat(3),
+            "检索系统应该能够正确地识别它的编码，也包括这样的长行文字\n".to_owned(),
+            // No byte is a control character.
+            "カタカナのテキストをデータベースに\n".to_owned(),
+            "เอกสารภาษาไทยสำหรับทดสอบระบบค้นหาข้อมูล\n".to_owned(),
+            "한국어 문서 검색 시험\n".to_owned(),
+        ] {
+            for big in [false, true] {
+                assert_eq!(decode(&utf16(&text, big), &[]).as_deref(), Some(text.as_str()), "{big}");
+            }
+        }
+    }
+
+    #[test]
+    fn characters_cut_by_the_end_do_not_hide_the_encoding() {
+        for (label, text) in [
+            ("Shift_JIS", "日本語の文書です。これは検索の試験に使います。カタカナも漢字もあります。"),
+            ("gb18030", "这是一个用于测试的中文文档，检索系统应该能够正确地识别它的编码。"),
+            ("big5", "這是一個用於測試的中文文件，檢索系統應該能夠正確地識別它的編碼。"),
+            ("euc-kr", "이 문서는 검색 시스템을 시험하기 위한 한국어 문서입니다. 검색"),
+        ] {
+            let encoding = from_label(Some(label))[0];
+            let bytes = encoded(encoding, text);
+            for pad in 0..3 {
+                let times = SAMPLE / bytes.len() + 2;
+                let long = "#".repeat(pad) + &text.repeat(times);
+                assert!(decode(&encoded(encoding, &long), &[]).is_some_and(|read| read == long), "{label} {pad}");
+            }
+            let (last, _) = text.char_indices().next_back().expect("a character");
+            let read = decode(&bytes[..bytes.len() - 1], &[]).expect("text");
+            assert!(read.starts_with(&text[..last]), "{label}: {read}");
+        }
+    }
+
+    #[test]
     fn damaged_utf8_is_still_utf8() {
         let quotes = "’ and ".repeat(150);
         let damaged = [quotes.as_bytes(), b"\xe2\x80", quotes.as_bytes()].concat();
@@ -302,6 +416,8 @@ mod tests {
     #[test]
     fn binary_data_is_rejected() {
         assert_eq!(decode(b"\0\0\0\x01\0\0\x02\x03\x04\0\0\0ab\0\0", &[]), None);
+        assert_eq!(decode(b"\0asm\x01\0\0\0", &[]), None);
+        assert_eq!(decode(b"\x01\0", &[]), None);
         let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         assert_eq!(decode(&noise, &[]), None);
     }

@@ -53,8 +53,9 @@ fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
     }
 }
 
-/// Returns the delimiter with which most records have the same number of cells, above one. Defaults to commas, or tabs
-/// for `tsv`.
+/// Returns the delimiter with which most records have the same number of cells, above one, and of several such the one
+/// with most cells. Defaults to commas, or tabs for `tsv`. Commas of decimal numbers yield to another delimiter that is
+/// as regular.
 fn detect_delimiter(text: &str, kind: FileKind) -> u8 {
     let candidates: [u8; 4] = if kind == FileKind::Tsv { *b"\t,;|" } else { *b",;\t|" };
     let mut end = text.len().min(SAMPLE_BYTES);
@@ -64,19 +65,49 @@ fn detect_delimiter(text: &str, kind: FileKind) -> u8 {
     // A record truncated by the end of the sample would count with a wrong width.
     let sample =
         if end < text.len() { text[..end].rsplit_once('\n').map_or(&text[..end], |(head, _)| head) } else { text };
-    let mut best = (candidates[0], 0.0);
-    for delimiter in candidates {
-        let score = regularity(sample, delimiter);
-        if score > best.1 {
-            best = (delimiter, score);
+    let regularities = candidates.map(|delimiter| (delimiter, regularity(sample, delimiter)));
+    let Some((delimiter, best)) = most_regular(regularities.into_iter()) else { return candidates[0] };
+    if delimiter == b',' && has_decimal_commas(sample) {
+        let others = regularities.into_iter().filter(|(other, _)| *other != b',');
+        if let Some((other, _)) = most_regular(others).filter(|(_, other)| other.share >= best.share) {
+            return other;
         }
     }
-    best.0
+    delimiter
 }
 
-/// Returns the share of records with the most common width above one, plus a small bonus for the width. Returns 0 if
-/// no record has more than one cell.
-fn regularity(sample: &str, delimiter: u8) -> f64 {
+/// Returns the first of the most regular delimiters; `None` if no record has more than one cell.
+fn most_regular(regularities: impl Iterator<Item = (u8, Regularity)>) -> Option<(u8, Regularity)> {
+    regularities.filter(|(_, of)| of.width > 1).reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+/// Checks if the commas outside quotes stand between two digits. The first line may be a header with other ones.
+fn has_decimal_commas(sample: &str) -> bool {
+    let rows = sample.split_once('\n').map_or(sample, |(_, rows)| if rows.trim().is_empty() { sample } else { rows });
+    let (mut is_quoted, mut commas) = (false, 0);
+    for (at, byte) in rows.bytes().enumerate() {
+        is_quoted ^= byte == b'"';
+        if byte == b',' && !is_quoted {
+            let digit = |at: Option<usize>| at.and_then(|at| rows.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);
+            if !digit(at.checked_sub(1)) || !digit(at.checked_add(1)) {
+                return false;
+            }
+            commas += 1;
+        }
+    }
+    commas > 0
+}
+
+/// Regularity of the records with a delimiter, compared by the share and then by the width.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+struct Regularity {
+    /// Share of records with the most common width above one.
+    share: f64,
+    /// This width; 0 if no record has more than one cell.
+    width: usize,
+}
+
+fn regularity(sample: &str, delimiter: u8) -> Regularity {
     let widths: Vec<usize> = records(sample, delimiter)
         .take(SAMPLE_RECORDS)
         .filter_map(Result::ok)
@@ -89,8 +120,8 @@ fn regularity(sample: &str, delimiter: u8) -> f64 {
         .map(|&width| (widths.iter().filter(|&&other| other == width).count(), width))
         .max();
     match commonest {
-        Some((count, width)) => count as f64 / widths.len() as f64 + (width.min(20) as f64) / 200.0,
-        None => 0.0,
+        Some((count, width)) => Regularity { share: count as f64 / widths.len() as f64, width },
+        None => Regularity { share: 0.0, width: 0 },
     }
 }
 
@@ -112,6 +143,28 @@ mod tests {
         assert_eq!(table_of(FileKind::Csv, b"a,b\r\n\"1,5\",2\r\n\"3,5\",4"), expected);
         assert_eq!(table_of(FileKind::Csv, b"sep=;\na;b\n1,5;2\n3,5;4\n"), expected);
         assert_eq!(table_of(FileKind::Tsv, b"a\tb\n1,5\t2\n3,5\t4\n"), expected);
+    }
+
+    #[test]
+    fn decimal_commas_are_no_delimiters() {
+        for (source, first_row) in [
+            ("1,5;2,5\n3,5;4,5\n", "| 1,5 | 2,5 |"),
+            ("1,5\t2,5\n3,5\t4,5\n", "| 1,5 | 2,5 |"),
+            ("1,5;2,5;4,5\n", "| 1,5 | 2,5 | 4,5 |"),
+            ("2024-01-01;1,5;2,5\n2024-01-02;3,5;4,5\n", "| 2024-01-01 | 1,5 | 2,5 |"),
+            ("Länge, m;Breite, m\n1,5;2,5\n3,5;4,5\n", "| Länge, m | Breite, m |"),
+            ("a, b;c, d;e\n\"x, y\";2,5;3,5\n", "| a, b | c, d | e |"),
+            // Commas that delimit cells.
+            ("a,b\n1,5\n2,6\n", "| a | b |"),
+            ("1,5\n2,6\n", "| 1 | 5 |"),
+            ("x,1;2,y\nz,3;4,x\n", "| x | 1;2 | y |"),
+            ("n,list\n1,2;3\n2,3;4\n", "| n | list |"),
+            ("a,b;c,d\n", "| a | b;c | d |"),
+        ] {
+            let table = table_of(FileKind::Csv, source.as_bytes());
+            assert_eq!(table.lines().next(), Some(first_row), "{source}");
+        }
+        assert!(table_of(FileKind::Tsv, b"1,5\t2,5\n3,5\t4,5\n").starts_with("| 1,5 | 2,5 |\n"));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 use serde::{Deserialize, Serialize};
 
+/// Maximum length of a message in characters.
+const MAX_MESSAGE_CHARS: usize = 4_096;
+
 /// Cause of a failed extraction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,8 +53,12 @@ pub struct ExtractError {
 }
 
 impl ExtractError {
+    /// Returns an error whose message is one line of at most 4,096 characters. It may quote the document: control
+    /// characters become spaces, since databases refuse NUL.
     pub fn new(kind: ExtractErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        let message: String = message.into();
+        let message = message.chars().take(MAX_MESSAGE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Self { kind, message }
     }
 
     pub(crate) fn corrupt(message: impl Into<String>) -> Self {
@@ -69,5 +76,17 @@ impl ExtractError {
     /// Returns a `TooLarge` error.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(ExtractErrorKind::TooLarge, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_short_lines() {
+        let error = ExtractError::wrong_type("not `odt` but `application/x\0y`\r\n\u{9f}é");
+        assert_eq!(error.message, "not `odt` but `application/x y`   é");
+        assert_eq!(ExtractError::corrupt("é".repeat(5_000)).message.chars().count(), 4_096);
     }
 }

@@ -56,7 +56,9 @@ impl<'a> FrontMatter<'a> {
                 properties += 1;
                 continue;
             }
+            // The rest of a value that is not understood.
             if line.starts_with([' ', '\t', '-', ']', '}']) {
+                front.all_known = false;
                 continue;
             }
             let (key, value) = line.split_once(if toml { '=' } else { ':' })?;
@@ -66,15 +68,29 @@ impl<'a> FrontMatter<'a> {
             }
             properties += 1;
             let mut value = value.trim().to_owned();
-            // A list or folded text on the next lines belongs to the key.
-            while let Some(more) = lines.next_if(|line| line.starts_with([' ', '\t', '-'])) {
-                let more = more.trim().trim_start_matches("- ");
-                if matches!(value.as_str(), "" | ">" | "|" | ">-" | "|-") {
-                    value.clear();
-                } else {
+            if value.starts_with('[') && !value.contains(']') {
+                read_list(&mut value, &mut lines);
+                // Comments and lists in lists.
+                if !value.ends_with(']') || value.contains('#') || value.matches(['[', ']']).count() > 2 {
+                    front.all_known = false;
+                    continue;
+                }
+            }
+            let is_list = value.is_empty();
+            if is_block_header(&value) {
+                value.clear();
+            }
+            // A list or folded text of YAML on the next lines belongs to the key, also behind blank lines and comments.
+            while let Some(more) = lines.next_if(|line| !toml && is_continuation(line)) {
+                // In text, an indented `#` is a character of it.
+                let is_comment = more.starts_with('#') || (is_list && more.trim_start().starts_with('#'));
+                if is_comment || more.trim().is_empty() {
+                    continue;
+                }
+                if !value.is_empty() {
                     value.push_str(if key == "authors" || key == "author" { ", " } else { " " });
                 }
-                value.push_str(&unquoted(more));
+                value.push_str(&unquoted(more.trim().trim_start_matches("- ")));
             }
             front.take(&key, &unquoted(&value));
         }
@@ -111,6 +127,28 @@ impl<'a> FrontMatter<'a> {
     }
 }
 
+/// Appends the next lines to a list in brackets up to the closing one. Leaves out blank lines and lines of comments.
+fn read_list<'a>(value: &mut String, lines: &mut impl Iterator<Item = &'a str>) {
+    for line in lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        value.push(' ');
+        value.push_str(line);
+        if line.contains(']') {
+            return;
+        }
+    }
+}
+
+/// Matches lines that can belong to the value of the key above, and those that end none.
+fn is_continuation(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with([' ', '\t', '-', '#'])
+}
+
+/// Matches the headers of block scalars (YAML 1.2, 8.1.1), such as `|`, `>-` and `|2+`.
+fn is_block_header(value: &str) -> bool {
+    let indicators = value.strip_prefix(['|', '>']);
+    indicators.is_some_and(|rest| rest.chars().all(|c| matches!(c, '+' | '-' | '1'..='9')))
+}
+
 /// Fills an empty field. Returns true if the field then holds the value.
 fn hold<T: PartialEq>(field: &mut Option<T>, value: Option<T>) -> bool {
     if field.is_none() {
@@ -128,7 +166,11 @@ fn unquoted(value: &str) -> String {
         }
     }
     match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(list) => list.split(',').map(|item| unquoted(item.trim())).collect::<Vec<_>>().join(", "),
+        // A comma may follow the last item.
+        Some(list) => {
+            let items = list.split(',').map(|item| unquoted(item.trim())).filter(|item| !item.is_empty());
+            items.collect::<Vec<_>>().join(", ")
+        }
         None => value.to_owned(),
     }
 }
@@ -168,11 +210,44 @@ mod tests {
             ("date: 2024-03-01\npublished: 2024-03-02", true),
             ("date: 2024-03-01\npublished: 2024-03-01", false),
             ("title: T\ndescription:", false),
+            ("description: |\n  First.\n\n  # Second\ntitle: T", false),
+            ("authors:\n\n  # comment\n  - Ann\n# comment\n  - Bob\ntitle: T", false),
+            ("authors: [\n  Ann,\n  Bob\n]\ntitle: T", false),
+            ("authors: [\n  Ann, # comment\n  Bob\n]\ntitle: T", true),
+            ("authors: [\n  [Ann],\n  Bob\n]\ntitle: T", true),
+            ("title: T\nauthors: [\n  Ann", true),
+            ("title: T\nauthor: {\n  name: Ann\n}", true),
+            ("  stray text\ntitle: T", true),
         ] {
             let text = format!("---\n{source}\n---\nx");
             let (front, _) = FrontMatter::split(&text);
             assert_eq!(front.expect("front matter").unrecognized(), is_kept.then_some(source), "{source}");
         }
+    }
+
+    #[test]
+    fn values_extend_over_blank_lines_and_comments() {
+        for (source, author, description) in [
+            ("---\ndescription: |\n  First.\n\n  # Second\nauthor: Ann\n---\n", "Ann", "First. # Second"),
+            ("---\ndescription: \"First.\n\n  # Second\"\nauthor: Ann\n---\n", "Ann", "First. # Second"),
+            ("---\nsummary: >2+\n  First.\n\n\n  Last.\n\nauthors: Ann\n---\n", "Ann", "First. Last."),
+            ("---\nauthors:\n\n  # comment\n  - Ann\n# comment\n\n  - Bob\nsummary: S\n---\n", "Ann, Bob", "S"),
+            ("---\nauthors: [\n\n  \"Ann\",\n  Bob,\n]\nsummary: S\n---\n", "Ann, Bob", "S"),
+            ("+++\nauthors = [\n  \"Ann\",\n  # comment\n  \"Bob\",\n]\nsummary = 'S'\n+++\n", "Ann, Bob", "S"),
+        ] {
+            let front = FrontMatter::split(source).0.expect("front matter");
+            assert_eq!(front.author.as_deref(), Some(author), "{source}");
+            assert_eq!(front.description.as_deref(), Some(description), "{source}");
+            assert_eq!(front.unrecognized(), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn indented_lines_of_toml_are_no_continuation() {
+        let (front, _) = FrontMatter::split("+++\ntitle = 'T'\n\n  [params]\n  x = 1\n+++\n");
+        let front = front.expect("front matter");
+        assert_eq!(front.title.as_deref(), Some("T"));
+        assert!(front.unrecognized().is_some_and(|source| source.contains("x = 1")));
     }
 
     #[test]

@@ -200,6 +200,12 @@ async fn invalid_answers_are_rejected() {
     }
     let honest = pool_of(&frame(&read(3), "abc"));
     assert_eq!(honest.extract(&one(), text("x").0, text("x").1).await.expect("an answer").markdown, "abc");
+    let message = format!("a\\u0000b{}", "c".repeat(5_000));
+    let failing = pool_of(&frame(&format!(r#"{{"failed":{{"kind":"wrong_type","message":"{message}"}}}}"#), ""));
+    let error = failing.extract(&one(), text("x").0, text("x").1).await.expect_err("a failure");
+    let WorkError::Document(error) = error else { panic!("{error}") };
+    assert!(error.message.starts_with("a bc"), "{}", error.message);
+    assert_eq!((error.kind, error.message.len()), (ExtractErrorKind::WrongType, 4_096));
 }
 
 #[tokio::test]

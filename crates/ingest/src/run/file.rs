@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use admission::{Permit, Stop};
 use blobs::{BlobError, BlobErrorKind, ObjectMeta};
-use docstore::{FileChanges, FileContent, FileResult, NewDocument};
+use docstore::{FileChanges, FileContent, FileResult, NewDocument, strip_nul};
 use extract::{ExtractErrorKind, ExtractRequest};
 use extract_worker::{Compartment, Input, Lane, Turn, WorkError};
 use file_types::FileKind;
@@ -241,7 +241,8 @@ impl FileProcessor {
                 processed_etag: Some(planned.object.etag.clone()),
                 processed_size: i64::try_from(planned.object.size).ok(),
                 outcome: Some(outcome),
-                reason,
+                // It may quote the file.
+                reason: reason.map(strip_nul),
                 last_run_id: Some(self.sync_id),
             },
             content: FileContent::Remove,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::{MeasuredObject, MeasuredUpload, Withdrawal};
+use extract::{ExtractError, ExtractErrorKind};
 use extract_worker::WorkError;
 use model::{Clock, FileOutcome, RunMode, RunState, RunStats};
 
@@ -251,6 +252,21 @@ async fn unreadable_file_fails_with_a_reason_and_loses_its_old_content() {
     // An unchanged file that failed is not retried.
     let again = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(again.stats(), stats(3, 0, 0, 0));
+    worker.stop().await;
+}
+
+/// PostgreSQL would refuse it, and with it the results of all files that are recorded together.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reason_of_a_failure_has_no_nul() {
+    let (world, extractor) = World::slow().await;
+    let error = ExtractError { kind: ExtractErrorKind::WrongType, message: "but `x\0y`".to_owned() };
+    extractor.refusals.lock().unwrap().push_back(WorkError::Document(error));
+    world.upload("a.odt", "walrus").await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!((run.state, run.stats().failed), (RunState::Completed, 1));
+    let file = world.store.find_file(world.organization_id, world.key("a.odt")).await.unwrap().unwrap();
+    assert_eq!((file.outcome, file.reason.as_deref()), (Some(FileOutcome::Failed), Some("wrong_type: but `xy`")));
     worker.stop().await;
 }
 
