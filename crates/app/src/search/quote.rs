@@ -169,12 +169,12 @@ impl App {
                 languages.push((capture.capture_id, document.language.clone(), map.count()));
             }
         }
-        let mut with_words = self.find_parts_with_words(search, languages).await?;
+        let with_words = self.find_parts_with_words(search, languages).await?;
         for (done, (capture_id, map, near)) in searched.iter().enumerate() {
             // An equal share of the rest, at least one part.
             let mut share = left / (searched.len() - done);
-            let with_words = with_words.remove(capture_id).unwrap_or_default();
-            let best: Vec<usize> = near.iter().copied().chain(with_words).collect();
+            let with_words = with_words.get(capture_id).into_iter().flatten();
+            let best: Vec<usize> = near.iter().chain(with_words).copied().collect();
             let first = best.first().map_or(0, |part| map.bytes(*part..part + 1));
             share = share.min(DOCUMENT_BYTES).max(first).min(left);
             let before = share;
