@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::error::{Error, Result};
 
-/// Maximum number of queued items; further callers of `write` wait for capacity.
+/// Maximum number of queued items; further callers of `queue` and `write` wait for capacity.
 const QUEUE: usize = 256;
 /// Maximum number of items in one transaction.
 const BATCH: usize = 64;
@@ -47,15 +47,30 @@ impl<T: Clone + Send + 'static, R: Send + 'static> Batches<T, R> {
 
     /// Returns once the item is stored.
     pub async fn write(&self, item: T) -> Result<R> {
+        self.queue(item).await?.written().await
+    }
+
+    /// Returns once the item is queued: from then on it is stored also if the caller leaves. Before, it is dropped with the future.
+    pub async fn queue(&self, item: T) -> Result<Reply<R>> {
         let (written, outcome) = oneshot::channel();
         self.queue.send(Waiting { item, written }).await.map_err(|_| stopped())?;
-        Ok(outcome.await.map_err(|_| stopped())??)
+        Ok(Reply(outcome))
     }
 
     /// Queues an item without waiting, unless the queue is full.
     pub fn offer(&self, item: T) {
         let (written, _) = oneshot::channel();
         let _ = self.queue.try_send(Waiting { item, written });
+    }
+}
+
+/// Outcome of a queued item.
+pub struct Reply<R>(oneshot::Receiver<Result<R, StoreError>>);
+
+impl<R> Reply<R> {
+    /// Returns once the item is stored.
+    pub async fn written(self) -> Result<R> {
+        Ok(self.0.await.map_err(|_| stopped())??)
     }
 }
 
@@ -103,4 +118,48 @@ where
 
 fn no_reply() -> StoreError {
     StoreError::Interrupted("a batch ended without a reply".into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use std::sync::{Mutex, PoisonError};
+    use std::time::Duration;
+
+    use tokio::sync::watch;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_queued_is_stored_and_what_finds_no_room_is_not() {
+        let (release, released) = watch::channel(false);
+        let stored = Arc::new(Mutex::new(Vec::new()));
+        let batches = Batches::start("test", &Supervisor::default(), {
+            let stored = Arc::clone(&stored);
+            move |items: Vec<usize>| {
+                let (stored, mut released) = (Arc::clone(&stored), released.clone());
+                async move {
+                    let _ = released.wait_for(|released| *released).await;
+                    let replies = vec![(); items.len()];
+                    stored.lock().unwrap_or_else(PoisonError::into_inner).extend(items);
+                    Ok(replies)
+                }
+            }
+        });
+        let mut replies = Vec::new();
+        while let Ok(queued) = timeout(Duration::from_secs(1), batches.queue(replies.len())).await {
+            replies.push(queued.unwrap());
+        }
+        let queued = replies.len();
+        assert!((QUEUE..=QUEUE + BATCH).contains(&queued), "{queued}");
+        let last = replies.pop().unwrap();
+        assert!(timeout(Duration::from_secs(1), last.written()).await.is_err(), "it is not stored yet");
+        // The callers leave.
+        drop(replies);
+        release.send_replace(true);
+        batches.write(queued + 1).await.unwrap();
+        let expected: Vec<usize> = (0..queued).chain([queued + 1]).collect();
+        assert_eq!(*stored.lock().unwrap(), expected);
+    }
 }

@@ -29,7 +29,21 @@ enum Held {
     #[default]
     None,
     Index(IndexName),
+    /// Those after this many searches, counted from the start of the engine.
+    After(usize),
     All,
+}
+
+impl Held {
+    /// Returns true if the search with this number, from 1, waits.
+    fn holds(self, index: IndexName, number: usize) -> bool {
+        match self {
+            Held::None => false,
+            Held::Index(held) => held == index,
+            Held::After(count) => number > count,
+            Held::All => true,
+        }
+    }
 }
 
 /// Outcome of searches and pings of a broken engine. Changes are applied all the same.
@@ -58,6 +72,12 @@ impl TestEngine {
     /// From now on searches of one index wait for [`release`](Self::release).
     pub fn hold_index(&self, index: IndexName) {
         self.held.send_replace(Held::Index(index));
+    }
+
+    /// The next `count` searches do not wait, and those after them wait for [`release`](Self::release).
+    pub fn hold_after(&self, count: usize) {
+        let arrived = *self.arrived.borrow();
+        self.held.send_replace(Held::After(arrived + count));
     }
 
     /// From now on searches by meaning wait for [`release`](Self::release), and those by words do not.
@@ -99,10 +119,14 @@ impl TestEngine {
 impl SearchEngine for TestEngine {
     async fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-        self.arrived.send_modify(|arrived| *arrived += 1);
+        let mut number = 0;
+        self.arrived.send_modify(|arrived| {
+            *arrived += 1;
+            number = *arrived;
+        });
         // The sender lives as long as this value.
         let index = request.collection.index();
-        let _ = self.held.subscribe().wait_for(|held| *held != Held::All && *held != Held::Index(index)).await;
+        let _ = self.held.subscribe().wait_for(|held| !held.holds(index, number)).await;
         self.check()?;
         let exact_phrase = request.exact_phrase && !self.matches_words_apart.load(Ordering::Relaxed);
         self.inner.first_stage(&FirstStageRequest { exact_phrase, ..request.clone() }).await

@@ -39,6 +39,7 @@ use retrieval_core::blend;
 use retrieval_core::embeddings::QuantizedVector;
 use retrieval_core::snippet::Snippets;
 use tokio::sync::OnceCell;
+use tokio::time::timeout_at;
 use uuid::Uuid;
 
 use crate::content_budget::steps;
@@ -54,7 +55,7 @@ pub use second_stage::SecondStage;
 pub use source_policy::SourcePolicy;
 use stage::Stage;
 
-/// Time that a search waits for its record, which is then written later.
+/// Time that a search waits for its record. What is queued then is written later.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Time that a search takes for its first results even if its deadline is over.
@@ -179,6 +180,20 @@ impl Search<'_> {
         self.degraded.store(true, Ordering::Relaxed);
     }
 
+    /// Repeats a stage for more results. The search goes on with those that it has, `None`, if the time for it ends or a backend is
+    /// unavailable meanwhile.
+    async fn repeat<T>(&self, stage: impl Future<Output = Result<T>>) -> Result<Option<T>> {
+        match self.request.deadline.earlier(LOAD_RESERVE).within(stage).await {
+            Some(Err(Error::Unavailable { backend, source })) => {
+                tracing::warn!(backend, error = &*source as &dyn std::error::Error, "no more results are searched for");
+            }
+            Some(done) => return done.map(Some),
+            None => {}
+        }
+        self.degrade();
+        Ok(None)
+    }
+
     /// Records that the semantic leg is missing.
     fn lack_semantic(&self) {
         self.lacks_semantic.store(true, Ordering::Relaxed);
@@ -276,13 +291,14 @@ impl App {
         search: &Search<'_>,
         collections: &[Collection],
     ) -> Result<Found> {
-        let mut found = self.find_best(engine, search, collections).await?;
-        let removed = Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
+        let (mut found, removed) = self.find_and_load_best(engine, search, collections).await?;
         // Others take the places of documents that were removed since the index last changed.
         if removed > 0 && search.has_trusted_cache.load(Ordering::Relaxed) {
             search.trusts_cache.store(false, Ordering::Relaxed);
-            found = self.find_best(engine, search, collections).await?;
-            Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
+            let again = self.find_and_load_best(engine, search, collections);
+            if let Some((again, _)) = search.repeat(again).await? {
+                found = again;
+            }
         }
         if search.request.detail > Detail::Ids {
             // Those that a model read have theirs.
@@ -290,6 +306,18 @@ impl App {
             Stage::Passages.try_measure(self.choose_passages(search, &mut found.best, is_open)).await?;
         }
         Ok(found)
+    }
+
+    /// Finds the best documents, and loads them. Returns the number of those that are no longer stored, which are left out.
+    async fn find_and_load_best(
+        &self,
+        engine: Option<&dyn SearchEngine>,
+        search: &Search<'_>,
+        collections: &[Collection],
+    ) -> Result<(Found, usize)> {
+        let mut found = self.find_best(engine, search, collections).await?;
+        let removed = Stage::Load.try_measure(self.load_best(search, &mut found.best)).await?;
+        Ok((found, removed))
     }
 
     /// Finds the best documents, by cached terms as far as there are any.
@@ -328,13 +356,16 @@ impl App {
         found: Found,
     ) -> Result<SearchOutcome> {
         let Found { best, order, generations, mut empty_indexes, .. } = found;
+        // The last stage that may be skipped. Decided here, so that the record tells it.
+        let quotes_parts = quote::needs_parts(&search, &best) && !search.is_out_of_time();
+        let degraded = search.degraded.load(Ordering::Relaxed);
         let details = SearchDetails {
             ranker_version: order.ranker_version.clone(),
             generations,
-            degraded: search.degraded.load(Ordering::Relaxed),
+            degraded,
             results: best.iter().map(Candidate::details).collect(),
         };
-        let hits = self.build_and_record(viewer, &search, search_id, best, details).await?;
+        let hits = self.build_and_record(viewer, &search, search_id, best, quotes_parts, details).await?;
         if !hits.is_empty() {
             empty_indexes.clear();
         }
@@ -350,7 +381,7 @@ impl App {
             empty_indexes,
             read_bytes: search.read_bytes(),
             semantic_unavailable: search.lacks_semantic.load(Ordering::Relaxed),
-            degraded: search.degraded.load(Ordering::Relaxed),
+            degraded,
             unavailable_providers: search.unavailable_providers.into_inner().unwrap_or_else(PoisonError::into_inner),
         })
     }
@@ -436,19 +467,20 @@ impl App {
         Ok((best.unwrap_or_default(), order))
     }
 
-    /// Stores the ranked list while the texts of its hits are read.
+    /// Stores the ranked list while the texts of its hits are read; see [`App::read_quotes`] for `quotes_parts`.
     async fn build_and_record(
         &self,
         viewer: &Viewer,
         search: &Search<'_>,
         search_id: SearchId,
         best: Vec<Candidate>,
+        quotes_parts: bool,
         details: SearchDetails,
     ) -> Result<Vec<SearchHit>> {
         let doc_ids: Vec<DocId> = best.iter().map(|candidate| candidate.document.doc_id()).collect();
         let recording = self.record_search(viewer, search.request, search_id, doc_ids, details);
         let building = async {
-            let (sources, _memory) = self.read_quotes(search, best).await?;
+            let (sources, _memory) = self.read_quotes(search, best, quotes_parts).await?;
             let mut hits = Vec::with_capacity(sources.len());
             for step in steps(sources.into_iter().zip(1..), |(source, _)| source.excerpt.content().len()) {
                 let request = Arc::clone(search.request);
@@ -501,12 +533,18 @@ impl App {
             details: Some(details),
         };
         let time = request.deadline.left().map_or(RECORD_TIMEOUT, |left| left.clamp(LEAST_RECORD_TIME, RECORD_TIMEOUT));
-        match tokio::time::timeout(time, self.searches.write((row, granted.clone()))).await {
+        let until = tokio::time::Instant::now() + time;
+        let recorded = match timeout_at(until, self.searches.queue((row, granted.clone()))).await {
+            Ok(Ok(reply)) => timeout_at(until, reply.written()).await.map_err(|_| "the search is not recorded yet"),
+            Ok(Err(error)) => Ok(Err(error)),
+            Err(_) => Err("the search was not recorded: too many others wait for the database"),
+        };
+        match recorded {
             Ok(Ok(())) => return,
             Ok(Err(error)) => {
                 tracing::warn!(%search_id, error = &error as &dyn std::error::Error, "the search was not recorded");
             }
-            Err(_) => tracing::warn!(%search_id, "the search is not recorded yet"),
+            Err(why) => tracing::warn!(%search_id, "{why}"),
         }
         metrics::counter!("retrieval_searches_unrecorded_total").increment(1);
         self.unrecorded_grants.remember(&granted);

@@ -1,11 +1,12 @@
 //! Texts that hits are quoted from.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use admission::Permit;
 use docstore::{Capture, Document, LoadedDocument, PartMap, WantedParts};
 use model::{CaptureId, Collection, DocId};
-use retrieval_core::sections::{Buckets, SectionQuery};
+use retrieval_core::sections::{Buckets, QueryWords, SectionQuery};
 
 use super::candidate::Candidate;
 use super::vectors::RankedDocument;
@@ -38,18 +39,23 @@ struct Plan {
 }
 
 impl App {
-    /// Reads the text to quote from of loaded candidates. Returns a permit for it.
+    /// Reads the text to quote from of loaded candidates: the beginning of long contents unless it `quotes_parts`. Returns a permit
+    /// for it.
     pub(super) async fn read_quotes(
         &self,
         search: &Search<'_>,
         best: Vec<Candidate>,
+        quotes_parts: bool,
     ) -> Result<(Vec<QuoteSource>, Option<Permit>)> {
         let candidates = best.into_iter().filter_map(|mut candidate| {
             let loaded = *candidate.loaded.take()?;
             Some((candidate, loaded))
         });
         let candidates: Vec<(Candidate, LoadedDocument)> = candidates.collect();
-        let plans = self.plan_quotes(search, &candidates).await?;
+        let plans = match quotes_parts {
+            true => self.plan_quotes(search, &candidates).await?,
+            false => HashMap::new(),
+        };
         let wanted: Vec<WantedParts> = plans
             .iter()
             .filter(|(_, plan)| !plan.parts.is_empty())
@@ -146,11 +152,7 @@ impl App {
     ) -> Result<HashMap<CaptureId, Plan>> {
         let mut plans = HashMap::new();
         let mut left = self.options.read_limits.search_bytes;
-        let mut searched = Vec::new();
-        let is_long = |(_, loaded): &(Candidate, LoadedDocument)| loaded.capture.parts.is_some();
-        if search.request.detail == Detail::Ids || !candidates.iter().any(is_long) || search.is_out_of_time() {
-            return Ok(plans);
-        }
+        let (mut searched, mut languages) = (Vec::new(), Vec::new());
         // The snippet comes from the best passage, even if none is quoted.
         let quoted = search.request.passages_per_hit.max(1);
         for (candidate, LoadedDocument { document, capture, .. }) in candidates {
@@ -161,20 +163,18 @@ impl App {
                 let parts = take_within(ranked, map, &mut left);
                 plans.insert(capture.capture_id, Plan { parts, is_searched: false });
             } else {
-                let query = SectionQuery::new(&search.request.query, document.language.as_deref(), map.count());
                 let nearest = candidate.nearest.iter().take(if same { quoted } else { 0 });
                 let near: Vec<usize> = nearest.map(|ordinal| map.part_of_passage(*ordinal)).collect();
-                searched.push((capture.capture_id, map, query, near));
+                searched.push((capture.capture_id, map, near));
+                languages.push((capture.capture_id, document.language.clone(), map.count()));
             }
         }
-        let buckets = searched.iter().map(|(capture_id, _, query, _)| (*capture_id, query.buckets())).collect();
-        let buckets = self.load_buckets(search, buckets).await?;
-        let none = Buckets::new();
-        for (done, (capture_id, map, query, near)) in searched.iter().enumerate() {
+        let with_words = self.find_parts_with_words(search, languages).await?;
+        for (done, (capture_id, map, near)) in searched.iter().enumerate() {
             // An equal share of the rest, at least one part.
             let mut share = left / (searched.len() - done);
-            let with_words = query.best(buckets.get(capture_id).unwrap_or(&none));
-            let best: Vec<usize> = near.iter().copied().chain(with_words).collect();
+            let with_words = with_words.get(capture_id).into_iter().flatten();
+            let best: Vec<usize> = near.iter().chain(with_words).copied().collect();
             let first = best.first().map_or(0, |part| map.bytes(*part..part + 1));
             share = share.min(DOCUMENT_BYTES).max(first).min(left);
             let before = share;
@@ -184,6 +184,47 @@ impl App {
         }
         Ok(plans)
     }
+
+    /// Finds the parts with words of the query, best first. The long contents are given with their languages and numbers of parts.
+    async fn find_parts_with_words(
+        &self,
+        search: &Search<'_>,
+        contents: Vec<(CaptureId, Option<String>, usize)>,
+    ) -> Result<HashMap<CaptureId, Vec<usize>>> {
+        if contents.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let request = Arc::clone(search.request);
+        let queries = self.compute(search, move |_| section_queries(&request.query, contents)).await?;
+        let wanted = queries.iter().map(|(capture_id, query)| (*capture_id, query.buckets())).collect();
+        let buckets = self.load_buckets(search, wanted).await?;
+        let finding = self.compute(search, move |_| {
+            let none = Buckets::new();
+            let best = queries.iter().map(|(capture_id, query)| {
+                let buckets = buckets.get(capture_id).unwrap_or(&none);
+                (*capture_id, query.best(buckets))
+            });
+            best.collect::<HashMap<_, _>>()
+        });
+        finding.await
+    }
+}
+
+/// Returns true if parts of long contents are needed to quote from.
+pub(super) fn needs_parts(search: &Search<'_>, best: &[Candidate]) -> bool {
+    let is_long = |one: &Candidate| one.loaded.as_ref().is_some_and(|loaded| loaded.capture.parts.is_some());
+    search.request.detail > Detail::Ids && best.iter().any(is_long)
+}
+
+/// Analyses a query for long contents, given with their languages and numbers of parts: once for each language.
+fn section_queries(query: &str, contents: Vec<(CaptureId, Option<String>, usize)>) -> Vec<(CaptureId, SectionQuery)> {
+    let mut by_language: HashMap<Option<String>, QueryWords> = HashMap::new();
+    let queries = contents.into_iter().map(|(capture_id, language, parts)| {
+        let words = by_language.entry(language);
+        let words = words.or_insert_with_key(|language| QueryWords::new(query, language.as_deref()));
+        (capture_id, words.among(parts))
+    });
+    queries.collect()
 }
 
 /// Takes parts, best first, until one does not fit.

@@ -72,8 +72,7 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
         let typical = typical_passages(&list.candidates);
         for candidate in &mut list.candidates {
             candidate.meaning = candidate.cosine().map_or(0.0, |cosine| {
-                let excess =
-                    tail.map_or(0.0, |tail| tail.excess(cosine, candidate.document.terms.passages() / typical));
+                let excess = tail.map_or(0.0, |tail| tail.excess(cosine, candidate.document.passages() / typical));
                 weights.score(fusion::share(cosine, floor, nearest), candidate.score / scale, excess)
             });
             candidate.score += scale * candidate.meaning;
@@ -85,7 +84,7 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
 /// Returns the median number of passages of the nearest documents, at least 1.
 fn typical_passages(candidates: &[Candidate]) -> f64 {
     let nearest = candidates.iter().filter(|candidate| candidate.trace.semantic.is_some());
-    let mut passages: Vec<f64> = nearest.map(|candidate| candidate.document.terms.passages()).collect();
+    let mut passages: Vec<f64> = nearest.map(|candidate| candidate.document.passages()).collect();
     passages.sort_unstable_by(f64::total_cmp);
     passages.get(passages.len() / 2).copied().unwrap_or(1.0)
 }

@@ -32,7 +32,7 @@ impl App {
     /// Returns the candidates of one collection.
     ///
     /// The first documents of the engine may be copies of one text, or may be dropped: by the source policy, or since they contain the
-    /// words of an exact match apart. Further ones are requested until there are enough results.
+    /// words of an exact match apart. Further ones are requested until there are enough results, as far as the time allows.
     pub(super) async fn retrieve(
         &self,
         engine: &dyn SearchEngine,
@@ -41,14 +41,14 @@ impl App {
     ) -> Result<CandidateList> {
         let max_results = search.request.max_results;
         let mut limit = engine.candidate_limit(max_results);
-        loop {
-            let (list, has_more) = self.retrieve_first(engine, search, collection, limit).await?;
-            let may_lack = has_more && limit < MAX_DEPTH && list.count_distinct() < max_results;
-            if !may_lack || search.is_out_of_time() {
-                return Ok(list);
-            }
+        let (mut list, mut has_more) = self.retrieve_first(engine, search, collection, limit).await?;
+        while has_more && limit < MAX_DEPTH && list.count_distinct() < max_results {
             limit = (limit * DEEPER).min(MAX_DEPTH);
+            let deeper = self.retrieve_first(engine, search, collection, limit);
+            let Some(deeper) = search.repeat(deeper).await? else { break };
+            (list, has_more) = deeper;
         }
+        Ok(list)
     }
 
     /// Returns the candidates among the first `limit` documents of the engine, and whether it may have more.
@@ -177,11 +177,12 @@ impl App {
             known.remove(&doc_id);
             loaded.insert(doc_id, document);
         }
-        let _memory = self.load_beginnings(search, &mut loaded, limit).await?;
+        let ranked = self.find_ranked(&loaded, limit);
+        let _memory = self.load_beginnings(search, &mut loaded, &ranked, limit).await?;
         if request.exact_match {
             loaded = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
         }
-        let mut loaded = self.analyse(search, loaded, limit).await?;
+        let mut loaded = self.analyse(search, loaded, ranked, limit).await?;
         for (document, loaded) in missing.iter().filter_map(|doc_id| loaded.get(doc_id)) {
             self.term_writer.offer(document, loaded);
         }
@@ -237,18 +238,19 @@ impl App {
         })
     }
 
-    /// Analyses documents for a search that reads `limit` bytes of each, and caches their terms.
+    /// Analyses documents for a search that reads `limit` bytes of each, and caches their terms. Those that are `ranked` have theirs.
     pub(super) async fn analyse(
         &self,
         search: &Search<'_>,
         loaded: HashMap<DocId, LoadedDocument>,
+        mut ranked: HashMap<DocId, Arc<RankedDocument>>,
         limit: usize,
     ) -> Result<HashMap<DocId, Analysed>> {
         let mut analysed = HashMap::with_capacity(loaded.len());
         let mut unknown = Vec::new();
-        for document in loaded.into_values() {
-            match self.ranked(&document, limit) {
-                Some(ranked) => drop(analysed.insert(ranked.doc_id(), (ranked, Box::new(document)))),
+        for (doc_id, document) in loaded {
+            match ranked.remove(&doc_id) {
+                Some(ranked) => drop(analysed.insert(doc_id, (ranked, Box::new(document)))),
                 None => unknown.push(document),
             }
         }
@@ -260,10 +262,18 @@ impl App {
         Ok(analysed)
     }
 
-    /// Returns the cached terms of a document that was loaded for its text, unless a model reads more of it.
-    fn ranked(&self, loaded: &LoadedDocument, limit: usize) -> Option<Arc<RankedDocument>> {
-        let known = self.vectors.get(&vectors::state(loaded)).filter(|known| known.terms.covers(limit));
-        known.filter(|_| !self.second_stage.reads_texts())
+    /// Finds the cached terms of documents that were loaded for their texts, unless a model reads more of them. A search asks once for
+    /// each document: the cache changes meanwhile, and what is not read of a content cannot be analysed.
+    pub(super) fn find_ranked(
+        &self,
+        loaded: &HashMap<DocId, LoadedDocument>,
+        limit: usize,
+    ) -> HashMap<DocId, Arc<RankedDocument>> {
+        if self.second_stage.reads_texts() {
+            return HashMap::new();
+        }
+        let known = loaded.values().filter_map(|loaded| self.vectors.get(&vectors::state(loaded)));
+        known.filter(|known| known.terms.covers(limit)).map(|known| (known.doc_id(), known)).collect()
     }
 
     /// Reads documents of one collection, and the first parts of their contents.
@@ -279,12 +289,13 @@ impl App {
         Ok(search.read(self.store.load_documents(collection, doc_ids).await?))
     }
 
-    /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes. Returns a permit for them
-    /// and for the check of an exact match.
+    /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes, unless they are `ranked`. Returns a
+    /// permit for them and for the check of an exact match.
     pub(super) async fn load_beginnings(
         &self,
         search: &Search<'_>,
         loaded: &mut HashMap<DocId, LoadedDocument>,
+        ranked: &HashMap<DocId, Arc<RankedDocument>>,
         limit: usize,
     ) -> Result<Option<Permit>> {
         let mut wanted = Vec::new();
@@ -294,7 +305,7 @@ impl App {
             let capture = &document.capture;
             let Some(map) = &capture.parts else { continue };
             // An exact match has the same budget whatever earlier searches have ranked.
-            let is_ranked = !search.request.exact_match && self.ranked(document, limit).is_some();
+            let is_ranked = !search.request.exact_match && ranked.contains_key(&document.document.doc_id);
             let parts = 1..if is_ranked { 1 } else { map.first_parts(bytes_to_read(limit)) };
             has_more |= parts.end < map.count();
             if !parts.is_empty() {

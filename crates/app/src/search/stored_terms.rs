@@ -9,6 +9,7 @@ use docstore::{Docstore, DocumentToRank, LoadedDocument};
 use ingest::Supervisor;
 use ingest::terms::{self, STORED_BYTES, TextBeside};
 use model::{Collection, DocId};
+use retrieval_core::rerank::TermVector;
 
 use super::Search;
 use super::vectors::{Confirmation, Lookup, RankedDocument, VectorCache};
@@ -130,11 +131,15 @@ impl TermWriter {
 
     /// Stores the terms of a document soon. Drops them while too many wait: the next search computes them again.
     pub fn offer(&self, document: &Arc<RankedDocument>, loaded: &LoadedDocument) {
-        // Stored terms are those of the beginning, whatever the search read.
-        if document.terms.is_within(STORED_BYTES) {
+        if are_of_beginning(&document.terms) {
             self.0.offer((Arc::clone(document), TextBeside::of(&loaded.document).key()));
         }
     }
+}
+
+/// Returns true for terms that are stored: those of the beginning, however much of a content a search read.
+fn are_of_beginning(terms: &TermVector) -> bool {
+    terms.is_within(STORED_BYTES) && terms.covers(STORED_BYTES)
 }
 
 async fn store_terms(store: &Docstore, analysed: Vec<Analysed>) {
@@ -148,5 +153,29 @@ async fn store_terms(store: &Docstore, analysed: Vec<Analysed>) {
     let Ok(rows) = encoding.await else { return };
     if let Err(error) = store.store_term_vectors(rows).await {
         terms::report_unstored(&error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retrieval_core::analysis::Analyzers;
+    use retrieval_core::passages::{PassageSpan, split};
+    use retrieval_core::rerank::DocumentText;
+
+    use super::*;
+
+    #[test]
+    fn terms_of_the_beginning_are_stored_neither_more_nor_less() {
+        let content = "The pump moves water every day of the year.\n\n".repeat(4_000);
+        let spans = split(&content);
+        let are_stored = |bytes: usize| {
+            let passages: Vec<PassageSpan> = spans.iter().take_while(|span| span.bytes.end <= bytes).cloned().collect();
+            let end = passages.last().map_or(0, |span| span.bytes.end);
+            let text = DocumentText { content: &content[..end], passages: &passages, ..DocumentText::default() };
+            are_of_beginning(&TermVector::of_prefix(&text, content.len(), bytes, &mut Analyzers::default()))
+        };
+        assert_eq!([16 << 10, STORED_BYTES, 128 << 10].map(are_stored), [false, true, false]);
+        let short = DocumentText { content: "A pump.", ..DocumentText::default() };
+        assert!(are_of_beginning(&TermVector::of(&short, STORED_BYTES, &mut Analyzers::default())));
     }
 }

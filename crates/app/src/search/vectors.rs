@@ -39,7 +39,10 @@ impl RankedDocument {
         let spans: Vec<PassageSpan> = passages.iter().map(ranked_span).collect();
         let beside = TextBeside::of(document);
         let text = DocumentText { content: &capture.content, passages: &spans, ..beside.text() };
-        let (length, limit) = (content_bytes(loaded), bytes_to_read(limit));
+        let length = content_bytes(loaded);
+        // Of a content that is replaced meanwhile, the first part is loaded alone: what follows is not analysed.
+        let is_whole = capture.content.len() >= length;
+        let limit = bytes_to_read(limit).min(if is_whole { usize::MAX } else { capture.content.len() });
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
         let is_snippet = is_snippet(capture.format);
         // Equal descriptions of a provider do not make equal pages.
@@ -70,6 +73,11 @@ impl RankedDocument {
 
     pub fn doc_id(&self) -> DocId {
         self.state.doc_id
+    }
+
+    /// Returns the number of passages, at least 1, estimated from the beginning that every search analyses.
+    pub fn passages(&self) -> f64 {
+        self.terms.passages(STORED_BYTES)
     }
 }
 
@@ -158,5 +166,39 @@ impl VectorCache {
     pub fn put(&self, document: &Arc<RankedDocument>) {
         let cached = Cached { document: Arc::clone(document), confirmation: Mutex::default() };
         self.0.insert(document.doc_id(), Arc::new(cached));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use docstore::NewDocument;
+    use ingest::prepare::{self, Content, Source};
+
+    use super::*;
+
+    #[test]
+    fn a_first_part_alone_does_not_count_as_more() {
+        let source = Source {
+            collection: Collection::Web,
+            canonical_url: "https://long.example/".to_owned(),
+            source_url: "https://long.example/".to_owned(),
+            source_uri: None,
+            mime: None,
+            country: None,
+            listed: true,
+        };
+        let markdown = "The pump moves water every day of the year.\n\n".repeat(4_000);
+        let content = Content { markdown, ..Content::default() };
+        let NewDocument { document, capture, passages, parts } =
+            prepare::document(source, content, Timestamp::UNIX_EPOCH);
+        let map = capture.parts.clone().unwrap();
+        let first = map.start(1);
+        let mut loaded = LoadedDocument { document, capture, passages: passages[..first.passage].to_vec() };
+        let terms = RankedDocument::of(&loaded, usize::MAX).terms;
+        assert!(terms.covers(first.byte) && !terms.covers(first.byte + 1) && first.byte < STORED_BYTES);
+        loaded.capture.content = parts.unwrap().content.to_string();
+        loaded.passages = passages;
+        assert!(RankedDocument::of(&loaded, usize::MAX).terms.covers(map.end().byte));
     }
 }

@@ -7,13 +7,16 @@ use app::search::providers::WebSources;
 use app::search::{SearchOutcome, SearchRequest, SecondStage};
 use app::{Deadline, Error};
 use async_trait::async_trait;
+use diesel::connection::SimpleConnection;
+use engine::EngineErrorKind;
 use model::{IndexName, RunMode};
 use models::ModelError;
 use models::scoring::Reranker;
 use models::testing::TestEmbedder;
-use test_support::{Setup, Tenant, TestApp, TestProvider, found as result, page, read_id, search};
+use test_support::{EngineFault, Setup, Tenant, TestApp, TestProvider, found as result, page, read_id, search, until};
 
 use crate::search::{urls, workspace_search};
+use crate::sqlite::connect;
 
 /// A model that never answers.
 struct Silent;
@@ -92,6 +95,75 @@ async fn index_that_is_too_slow_is_left_out() {
     world.engine.release();
     let outcome = found(&world, &tenant, limited(both, 60_000)).await;
     assert_eq!((outcome.hits.len(), outcome.degraded), (2, false));
+}
+
+#[tokio::test]
+async fn documents_behind_copies_that_are_found_too_late_are_left_out() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let copies = (0..60).map(|number| page(&format!("https://copies.example/{number}"), "Tides, tides and tides."));
+    let other = page("https://other.example/", "The harbour, its boats, its bread, and the tides of a long day.");
+    world.import(copies.chain([other]).collect::<Vec<_>>()).await;
+    world.engine.hold_after(1);
+    let outcome = found(&world, &tenant, limited(search("tides"), 100)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (1, true));
+    world.engine.release();
+    let outcome = found(&world, &tenant, limited(search("tides"), 60_000)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (2, false));
+}
+
+#[tokio::test]
+async fn documents_behind_copies_are_left_out_if_the_index_fails_meanwhile() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world
+        .import((0..60).map(|number| page(&format!("https://copies.example/{number}"), "Tides, tides and tides.")))
+        .await;
+    world.engine.hold_after(1);
+    let failing = async {
+        world.engine.reached(2).await;
+        world.engine.fail(EngineFault::Error(EngineErrorKind::Unavailable));
+        world.engine.release();
+    };
+    let (outcome, ()) = tokio::join!(found(&world, &tenant, search("tides")), failing);
+    assert_eq!((outcome.hits.len(), outcome.degraded), (1, true));
+}
+
+#[tokio::test]
+async fn replacements_of_removed_documents_that_are_found_too_late_are_left_out() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let texts = ["Tides and tides.", "The tides of the sea.", "The harbour, its boats, and the tides of a long day."];
+    world.import(texts.iter().zip(0..).map(|(text, n)| page(&format!("https://{n}.example/"), text))).await;
+    let request = || SearchRequest { max_results: 2, ..search("tides") };
+    // From now on their terms are cached.
+    for _ in 0..2 {
+        assert_eq!(found(&world, &tenant, request()).await.hits.len(), 2);
+    }
+    let remove = "UPDATE documents SET removed_at = 1 WHERE canonical_url = 'https://0.example/'";
+    connect(&world).batch_execute(remove).unwrap();
+    world.engine.hold_after(1);
+    let outcome = found(&world, &tenant, limited(request(), 200)).await;
+    assert_eq!((urls(&outcome), outcome.degraded), (vec!["https://1.example/"], true));
+    world.engine.release();
+    let outcome = found(&world, &tenant, limited(request(), 60_000)).await;
+    assert_eq!((outcome.hits.len(), outcome.degraded), (2, false));
+}
+
+#[tokio::test]
+async fn record_is_marked_like_the_answer() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    // Stored in parts, which a search without time does not read.
+    let content: String = (0..2_000).map(|number| format!("The tides of day {number} follow the moon.\n\n")).collect();
+    world.import([page("https://long.example/", &content)]).await;
+    for (milliseconds, degraded) in [(0, true), (60_000, false)] {
+        let outcome = found(&world, &tenant, limited(search("tides"), milliseconds)).await;
+        let search_id = outcome.search_id.to_string();
+        let recorded =
+            until("the search is recorded", async || world.app.recorded_search(&tenant.viewer, &search_id).await.ok());
+        assert_eq!((outcome.degraded, recorded.await.degraded), (degraded, degraded), "{milliseconds} ms");
+    }
 }
 
 #[tokio::test]

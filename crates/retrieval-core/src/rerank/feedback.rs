@@ -9,6 +9,7 @@
 use super::matching::MatchedCandidate;
 use super::parameters::{FEEDBACK_DOCUMENTS, FEEDBACK_SHARPNESS, FEEDBACK_TERMS};
 use super::score::Scorer;
+use super::vocabulary::Vocabulary;
 use crate::analysis::Language;
 use crate::bm25::{B, K1, length_norm, saturation};
 
@@ -18,7 +19,7 @@ pub(super) fn apply(
     scores: &mut [f64],
     matched: &[MatchedCandidate],
     groups: &[Option<Language>],
-    vocabulary: usize,
+    vocabulary: &Vocabulary,
     scorer: &Scorer,
 ) {
     let expansion = expansion(scores, matched, groups, vocabulary);
@@ -27,7 +28,7 @@ pub(super) fn apply(
         return;
     }
     const NONE: usize = usize::MAX;
-    let mut slots = vec![NONE; vocabulary];
+    let mut slots = vec![NONE; vocabulary.len()];
     for (index, (_, id)) in expansion.iter().enumerate() {
         slots[*id] = index;
     }
@@ -51,12 +52,12 @@ pub(super) fn apply(
     }
 }
 
-/// Selects the expansion terms: weight and id, in order of descending weight.
+/// Selects the expansion terms: weight and id, in order of descending weight, equal ones in that of their hashes.
 fn expansion(
     scores: &[f64],
     matched: &[MatchedCandidate],
     groups: &[Option<Language>],
-    vocabulary: usize,
+    vocabulary: &Vocabulary,
 ) -> Vec<(f64, usize)> {
     let is_source = |index: &usize| groups[*index].is_some() && scores[*index] > 0.0;
     let mut best: Vec<usize> = (0..matched.len()).filter(is_source).collect();
@@ -64,8 +65,9 @@ fn expansion(
     best.truncate(FEEDBACK_DOCUMENTS);
     let Some(highest) = best.first().map(|index| scores[*index]) else { return Vec::new() };
 
-    let rarities = Rarity::by_language(matched, groups, vocabulary);
-    let (mut weights, mut support) = (vec![0.0; vocabulary], vec![0_u32; vocabulary]);
+    let hashes = vocabulary.hashes();
+    let rarities = Rarity::by_language(matched, groups, hashes.len());
+    let (mut weights, mut support) = (vec![0.0; hashes.len()], vec![0_u32; hashes.len()]);
     for index in best {
         let influence = ((scores[index] / highest - 1.0) * FEEDBACK_SHARPNESS).exp();
         let share = influence / matched[index].length.max(1) as f64;
@@ -77,9 +79,10 @@ fn expansion(
         }
     }
     // A term of only one candidate cannot distinguish the others.
-    let terms = (0..vocabulary).filter(|id| support[*id] >= 2).map(|id| (weights[id], id));
+    let terms = (0..hashes.len()).filter(|id| support[*id] >= 2).map(|id| (weights[id], id));
     let mut terms: Vec<(f64, usize)> = terms.filter(|(weight, _)| *weight > 0.0).collect();
-    terms.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    // Ids depend on the words that a term vector has beyond what is read.
+    terms.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(hashes[a.1].cmp(&hashes[b.1])));
     terms.truncate(FEEDBACK_TERMS);
     terms
 }

@@ -115,7 +115,7 @@ pub fn score_while(
     let mut scorer = Scorer::new(&matcher, &matched, &found, statistics);
     let (mut scores, passages): (Vec<f64>, Vec<Vec<f64>>) =
         matched.iter().map(|candidate| scorer.score(candidate)).unzip();
-    feedback::apply(&mut scores, &matched, &groups, vocabulary.len(), &scorer);
+    feedback::apply(&mut scores, &matched, &groups, &vocabulary, &scorer);
     if let Some(recency) = Recency::of(&matcher, query.now) {
         for (score, document) in scores.iter_mut().zip(documents) {
             *score *= recency.factor(document.published_at);

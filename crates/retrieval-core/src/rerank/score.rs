@@ -42,7 +42,8 @@ impl Scorer {
         } else {
             mean(&mut typical().map(|candidate| candidate.body.length))
         };
-        let passages = typical().flat_map(|candidate| &candidate.passages);
+        // Those beyond the limit have no length, and their number depends on how much was read of the document.
+        let passages = typical().flat_map(|candidate| &candidate.passages).map(|passage| passage.length);
         let matching = count_candidates(matcher.terms.len(), matched);
         let weights = weights(matcher, &matching, matched.len(), statistics);
         Self {
@@ -57,7 +58,7 @@ impl Scorer {
             headings_length: mean(&mut typical().map(|candidate| candidate.headings.length)),
             body_length,
             // Passages are compared with whole documents: being shorter than most does not make one more relevant.
-            passage_length: mean(&mut passages.map(|passage| passage.length)).max(body_length),
+            passage_length: mean(&mut passages.filter(|length| *length > 0)).max(body_length),
             counts: [vec![0.0; terms], vec![0.0; terms], vec![0.0; terms]],
         }
     }

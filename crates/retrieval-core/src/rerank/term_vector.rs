@@ -191,11 +191,13 @@ impl TermVector {
         self.content_bytes
     }
 
-    /// Returns the number of passages of the content, at least 1, estimated from those that were analysed.
-    pub fn passages(&self) -> f64 {
-        match self.read_bytes() {
+    /// Returns the number of passages of the content, at least 1, estimated from those that end within `limit` bytes: the same
+    /// for all vectors that [cover](Self::covers) it.
+    pub fn passages(&self, limit: usize) -> f64 {
+        let units = self.units_within(limit);
+        match units.last().map_or(0, |unit| unit.byte_end) {
             0 => 1.0,
-            read => self.units.len() as f64 * (self.content_bytes as f64 / read as f64).max(1.0),
+            read => units.len() as f64 * (self.content_bytes as f64 / read as f64).max(1.0),
         }
     }
 
@@ -369,6 +371,17 @@ mod tests {
         let bytes_a_word = whole.memory() / content.split_whitespace().count();
         assert!(bytes_a_word < 10, "{bytes_a_word}");
         assert!(vector("", 0).covers(usize::MAX));
+    }
+
+    #[test]
+    fn number_of_passages_is_estimated_from_the_same_beginning() {
+        let sections: String = (0..200).map(|number| format!("# Part {number}\n\nA few words.\n\n")).collect();
+        let content = format!("{}\n\n{sections}", "some words about tides. ".repeat(400));
+        let limit = 5_000;
+        let (part, whole) = (vector(&content, limit), vector(&content, usize::MAX));
+        assert!(part.units.len() < whole.units.len());
+        assert_eq!(part.passages(limit), whole.passages(limit));
+        assert_eq!(vector("", limit).passages(limit), 1.0);
     }
 
     #[test]

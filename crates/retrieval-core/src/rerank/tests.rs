@@ -159,6 +159,42 @@ fn documents_found_by_meaning_alone_do_not_affect_the_others() {
 }
 
 #[test]
+fn scores_do_not_depend_on_what_is_analysed_beyond_the_limit() {
+    const BYTES: usize = 1 << 20;
+    let words = "bcdfghjklm".chars().flat_map(|first| "npqrst".chars().map(move |last| format!("{first}o{last}ax")));
+    let words: Vec<String> = words.collect();
+    let (some, others) = words.split_at(30);
+    let filler = "The harbour is closed in winter, and boats are repaired in its yard.\n\n";
+    let beginning = format!("The pump stands here.\n\n{}", filler.repeat(1_000));
+    let content = format!("{beginning}{}\n\n{}", others.join(" "), filler.repeat(500));
+    let spans = split(&content);
+    let of = |content: &str, passages: &[PassageSpan], limit: usize| {
+        let text = DocumentText { content, passages, language: Some("en"), ..DocumentText::default() };
+        TermVector::of_prefix(&text, BYTES, limit, &mut Analyzers::default())
+    };
+    let long = |limit: usize| {
+        let count = spans.iter().take_while(|span| span.bytes.end <= limit).count();
+        of(&content[..spans[count - 1].bytes.end], &spans[..count], limit)
+    };
+    let short = |text: &str| of(text, &split(text), BYTES);
+    let about = |words: &[String]| short(&format!("The pump: {}", words.join(" ")));
+    // The words of both kinds are equally good for the expansion, which has room for half of them.
+    let mut candidates: Vec<TermVector> = (0..9).flat_map(|_| [about(some), about(others)]).collect();
+    candidates.extend((0..22).map(|_| short("Bread and flour.")));
+    assert!(reading_limit((0..=candidates.len()).map(|_| BYTES)) < 64 << 10);
+    let statistics = CollectionStatistics { documents: 1_000, average_length: 5.0, ..Default::default() };
+    let scores = |long: &TermVector| {
+        let terms = std::iter::once(long).chain(&candidates);
+        let documents: Vec<Document<'_>> =
+            terms.map(|terms| Document { terms, published_at: None, by_words: true }).collect();
+        score(&query("pump"), &documents, &statistics)
+    };
+    let (part, whole) = (long(64 << 10), long(BYTES));
+    assert!(part.units.len() < whole.units.len());
+    assert_eq!(scores(&part), scores(&whole));
+}
+
+#[test]
 fn documents_of_several_languages_match_by_their_stems() {
     let german = Text { language: Some("de"), ..document("", "Die Häuser wurden verkauft.") };
     let unknown = Text { language: None, ..document("", "They were selling houses.") };

@@ -61,6 +61,11 @@ impl Vocabulary {
         self.hashes.len()
     }
 
+    /// Returns the hash of each term, by id.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
     fn grow(&mut self) {
         let mut slots = vec![EMPTY; 2 * self.slots.len()];
         for (hash, id) in self.hashes.iter().zip(0..) {

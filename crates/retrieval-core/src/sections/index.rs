@@ -91,10 +91,6 @@ impl WordHash {
 }
 
 impl Word {
-    pub fn new(term: &str, sections: usize) -> Self {
-        WordHash::new(term).among(sections)
-    }
-
     /// Adds the sections that contain the word to `found`, in order. Damaged buckets yield fewer sections.
     pub fn sections(self, buckets: &Buckets, found: &mut Vec<usize>) {
         let mut rest = buckets.get(&self.bucket).map_or(&[][..], Vec::as_slice);

@@ -10,7 +10,7 @@ mod query;
 use std::collections::HashMap;
 
 pub use index::{bucket_count, index};
-pub use query::{PhraseSections, PhraseWords, SectionQuery};
+pub use query::{PhraseSections, PhraseWords, QueryWords, SectionQuery};
 
 /// Buckets that a query asked for, by number. A missing one is empty.
 pub type Buckets = HashMap<usize, Vec<u8>>;

@@ -12,6 +12,31 @@ const MAX_TERMS: usize = 24;
 /// Maximum number of words of one phrase that are looked up: its longest, which tend to be rare.
 const MAX_PHRASE_WORDS: usize = 8;
 
+/// Words of a query, to be looked up in many documents of one language.
+#[derive(Clone, Debug)]
+pub struct QueryWords(Vec<(f64, Vec<WordHash>)>);
+
+impl QueryWords {
+    /// Analyses the query. `language` is the ISO 639-1 code of the documents.
+    pub fn new(query: &str, language: Option<&str>) -> Self {
+        let languages = [language.and_then(Language::from_code).unwrap_or(Language::English)];
+        let terms = analyze_query(query, &languages).terms.into_iter().take(MAX_TERMS).map(|term| {
+            let words = term.variants.iter().map(|variant| WordHash::new(variant)).collect();
+            (f64::from(term.weight), words)
+        });
+        Self(terms.collect())
+    }
+
+    /// Returns the query for a document of this many sections.
+    pub fn among(&self, sections: usize) -> SectionQuery {
+        let terms = self.0.iter().map(|(weight, words)| {
+            let words = words.iter().map(|word| word.among(sections)).collect();
+            (*weight, words)
+        });
+        SectionQuery { sections, terms: terms.collect() }
+    }
+}
+
 /// Query for the sections of one document that answer it.
 #[derive(Clone, Debug)]
 pub struct SectionQuery {
@@ -23,12 +48,7 @@ pub struct SectionQuery {
 impl SectionQuery {
     /// Analyses the query for a document of this many sections. `language` is the ISO 639-1 code of the document.
     pub fn new(query: &str, language: Option<&str>, sections: usize) -> Self {
-        let languages = [language.and_then(Language::from_code).unwrap_or(Language::English)];
-        let terms = analyze_query(query, &languages).terms.into_iter().take(MAX_TERMS).map(|term| {
-            let words = term.variants.iter().map(|variant| Word::new(variant, sections)).collect();
-            (f64::from(term.weight), words)
-        });
-        Self { sections, terms: terms.collect() }
+        QueryWords::new(query, language).among(sections)
     }
 
     /// Returns the numbers of the buckets that [`scores`](Self::scores) and [`best`](Self::best) need.

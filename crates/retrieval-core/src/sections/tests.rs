@@ -33,6 +33,16 @@ fn sections_with_rare_words_come_first() {
 }
 
 #[test]
+fn words_of_a_query_are_found_in_documents_of_any_length() {
+    let words = QueryWords::new("greasing walrus", Some("en"));
+    for count in [2, 20, 300] {
+        let mut sections = filler(count);
+        sections[count - 1].push_str("Grease the walrus. ");
+        assert_eq!(words.among(count).best(&indexed(&sections)), [count - 1]);
+    }
+}
+
+#[test]
 fn a_query_reads_few_buckets() {
     let sections = filler(2_000);
     let buckets = indexed(&sections);

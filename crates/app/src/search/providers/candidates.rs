@@ -12,7 +12,7 @@ use retrieval_core::statistics::CollectionStatistics;
 
 use super::super::Search;
 use super::super::candidate::{Candidate, CandidateList, Trace};
-use super::super::vectors::content_bytes;
+use super::super::vectors::{RankedDocument, content_bytes};
 use super::found::FoundPage;
 use super::{filters, snippets};
 use crate::App;
@@ -86,8 +86,9 @@ impl App {
             .unzip();
         let loaded: Documents = loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect();
         let limit = rerank::reading_limit(loaded.values().map(content_bytes));
-        let loaded = self.matching(search, loaded, &order, limit).await?;
-        let mut analysed = self.analyse(search, loaded, limit).await?;
+        let ranked = self.find_ranked(&loaded, limit);
+        let loaded = self.matching(search, loaded, &order, &ranked, limit).await?;
+        let mut analysed = self.analyse(search, loaded, ranked, limit).await?;
 
         // Without those that were found by meaning alone.
         let scores = list.candidates.iter().map(|one| one.first_stage_score).filter(|score| *score > 0.0);
@@ -229,9 +230,10 @@ impl App {
         search: &Search<'_>,
         mut loaded: Documents,
         order: &[DocId],
+        ranked: &HashMap<DocId, Arc<RankedDocument>>,
         limit: usize,
     ) -> Result<Documents> {
-        let _memory = self.load_beginnings(search, &mut loaded, limit).await?;
+        let _memory = self.load_beginnings(search, &mut loaded, ranked, limit).await?;
         if !search.request.exact_match {
             return Ok(loaded);
         }

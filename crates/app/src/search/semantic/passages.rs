@@ -48,7 +48,7 @@ impl App {
             if search.is_out_of_time() {
                 break;
             }
-            let vectors = step.iter().map(|document| (document.terms.passages() as usize).min(EMBEDDED_PASSAGES));
+            let vectors = step.iter().map(|document| (document.passages() as usize).min(EMBEDDED_PASSAGES));
             let bytes = vectors.sum::<usize>() * (2 * query.dimensions() + VECTOR_OVERHEAD);
             let _memory = self.contents.reserve(search.organization_id, bytes).await;
             let capture_ids = step.iter().map(|document| document.state.capture_id).collect();
