@@ -16,6 +16,7 @@ use tracing::Instrument;
 use crate::accounts::{self, BilledSearch};
 use crate::batches::Batches;
 use crate::error::Result;
+use crate::refunds::refund_searches;
 use crate::{App, Error, Viewer};
 
 /// Time to wait for the ledger.
@@ -199,7 +200,7 @@ impl Payment {
         let end = Instant::now() + REFUND_PATIENCE;
         loop {
             let now = self.clock.now();
-            match self.store.refund_searches(organization_id, vec![search_id], now).await {
+            match refund_searches(&self.store, organization_id, vec![search_id], now).await {
                 Ok(_) => return,
                 Err(StoreError::Unavailable(_) | StoreError::Aborted(_)) if Instant::now() < end => {
                     tokio::time::sleep(REFUND_DELAY).await;

@@ -20,7 +20,7 @@ pub mod files;
 mod keys;
 pub mod me;
 pub mod readiness;
-mod refunds;
+pub mod refunds;
 pub mod removal;
 mod retention;
 pub mod search;

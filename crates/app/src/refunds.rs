@@ -1,10 +1,10 @@
-//! Refunds of searches that were charged and never answered because the server crashed.
+//! Counted refunds of searches, and those of searches that were charged and never answered because the server crashed.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use docstore::{Docstore, StoreError};
-use model::{Clock, OrganizationId, Timestamp};
+use model::{Clock, OrganizationId, SearchId, Timestamp};
 
 /// Interval between sweeps.
 const INTERVAL: Duration = Duration::from_secs(5 * 60);
@@ -16,6 +16,21 @@ const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const OVERLAP: Duration = Duration::from_secs(60 * 60);
 /// Searches refunded per transaction, which holds the balance of the organization.
 const BATCH: usize = 100;
+
+/// Refunds what the organization has paid for these searches and was not refunded yet. Returns the number of refunds, which it counts.
+///
+/// # Errors
+/// Those of the database; then nothing is refunded.
+pub async fn refund_searches(
+    store: &Docstore,
+    organization_id: OrganizationId,
+    search_ids: Vec<SearchId>,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let refunded = store.refund_searches(organization_id, search_ids, now).await?;
+    metrics::counter!("retrieval_searches_refunded_total").increment(refunded as u64);
+    Ok(refunded)
+}
 
 /// Refunds lost searches at start and then periodically. Safe to run on several instances at once.
 ///
@@ -64,9 +79,8 @@ async fn sweep_organization(
 ) -> Result<(), StoreError> {
     let unrecorded = store.find_unrecorded_searches(organization_id, now - window, now - LOST_AFTER).await?;
     for lost in unrecorded.chunks(BATCH) {
-        let refunded = store.refund_searches(organization_id, lost.to_vec(), now).await?;
+        let refunded = refund_searches(store, organization_id, lost.to_vec(), now).await?;
         if refunded > 0 {
-            metrics::counter!("retrieval_searches_refunded_total").increment(refunded as u64);
             tracing::warn!(%organization_id, refunded, "refunded searches that were never answered");
         }
     }
@@ -77,7 +91,7 @@ async fn sweep_organization(
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use docstore::{Location, Organization, Search};
-    use model::{AuditAction, BalanceReason, ManualClock, SearchId};
+    use model::{AuditAction, BalanceReason, ManualClock};
     use uuid::Uuid;
 
     use super::*;

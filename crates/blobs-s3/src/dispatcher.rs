@@ -12,11 +12,13 @@ use futures_util::TryStreamExt;
 use http02::{HeaderMap, HeaderName, StatusCode};
 use reqwest::header::CONTENT_LENGTH;
 use reqwest::{Body, Method, Request, Url};
+use rusoto_core::ByteStream;
 use rusoto_core::request::{DispatchSignedRequest, DispatchSignedRequestFuture, HttpDispatchError, HttpResponse};
 use rusoto_core::signature::{SignedRequest, SignedRequestPayload};
 
 use crate::credentials::Credentials;
 use crate::endpoint::Endpoint;
+use crate::listing;
 
 /// Shorter than a server's idle timeout (60 s is common), to avoid writing to a connection that is being closed.
 const POOL_IDLE: Duration = Duration::from_secs(20);
@@ -108,6 +110,7 @@ impl Dispatcher {
 
 impl DispatchSignedRequest for Dispatcher {
     fn dispatch(&self, request: SignedRequest, _: Option<Duration>) -> DispatchSignedRequestFuture {
+        let is_listing = request.method == "GET" && request.params.contains_key("list-type");
         let prepared = self.prepare(request);
         let client = self.client.clone();
         Box::pin(async move {
@@ -115,8 +118,12 @@ impl DispatchSignedRequest for Dispatcher {
             let status = StatusCode::from_u16(response.status().as_u16())
                 .map_err(|error| HttpDispatchError::new(error.to_string()))?;
             let headers = passed_headers(response.headers());
-            let body = response.bytes_stream().map_err(io::Error::other);
-            Ok(HttpResponse { status, headers, body: rusoto_core::ByteStream::new(body) })
+            let body = response.bytes_stream();
+            let body = match is_listing && status.is_success() {
+                true => ByteStream::from(listing::read(body).await?),
+                false => ByteStream::new(body.map_err(io::Error::other)),
+            };
+            Ok(HttpResponse { status, headers, body })
         })
     }
 }

@@ -6,6 +6,7 @@ mod dispatcher;
 mod download;
 mod endpoint;
 mod errors;
+mod listing;
 mod machine;
 mod metadata;
 mod options;

@@ -277,13 +277,21 @@ impl BlobStore for S3Store {
             self.call("list", self.timeouts.attempt, self.client.list_objects_v2(request))
         })
         .await?;
+        let Some(is_truncated) = output.is_truncated else {
+            return Err(BlobError::new(BlobErrorKind::Failed, "list: the response does not say if it is truncated"));
+        };
         let objects = output.contents.unwrap_or_default().into_iter().map(|object| {
             let modified = object.last_modified.as_deref();
             let modified = modified.and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok());
             meta(&object.key.unwrap_or_default(), object.size, object.e_tag, modified)
         });
         let objects = objects.collect::<Result<Vec<_>, _>>()?;
-        let is_truncated = output.is_truncated.unwrap_or_default();
+        if is_truncated && objects.is_empty() {
+            return Err(BlobError::new(
+                BlobErrorKind::Failed,
+                "list: the response is truncated before the first object",
+            ));
+        }
         let next = objects.last().filter(|_| is_truncated).map(|last| last.key.clone());
         Ok(ListPage { objects, next })
     }

@@ -3,6 +3,7 @@
 mod copying;
 mod first_answer;
 mod foreign_key;
+mod forgotten_key;
 mod hostile;
 mod keyboard;
 mod many_files;
@@ -19,7 +20,7 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "first-answer",
     "uploads",
     "copying",
@@ -31,6 +32,7 @@ pub const NAMES: [&str; 14] = [
     "hostile-document",
     "revoked-key",
     "foreign-key",
+    "forgotten-key",
     "outage",
     "many-files",
     "modules",
@@ -49,6 +51,7 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "hostile-document" => hostile::run(stage).await,
         "revoked-key" => revoked::run(stage).await,
         "foreign-key" => foreign_key::run(stage).await,
+        "forgotten-key" => forgotten_key::run(stage).await,
         "outage" => outage::run(stage).await,
         "many-files" => many_files::run(stage).await,
         "modules" => modules::run(stage).await,

@@ -221,6 +221,25 @@ fn searches_are_charged_to_the_prepaid_balance(database: Database) {
     assert_eq!(unknown.code(), Some(1));
 }
 
+/// The alert about failing searches counts them.
+#[test]
+fn refund_of_a_failed_search_is_counted() {
+    let server = Server::start(Database::sqlite());
+    let organization = server.admin(&["org", "create", "--name", "prepaid", "--prepaid-cents", "2"]);
+    let organization = crate::support::uuid_of(&organization["organization_id"]);
+    let key = server.create_key(organization, &[]);
+    let client = server.client(key["key"].as_str(), organization);
+    server.import(&[json!({ "url": "https://example.com/", "text": "The walrus eats clams." })]);
+    let budget = json!({ "response": { "budget": { "max_chars_total": 10, "on_exceed": "error" } } });
+    for count in [1, 2] {
+        client.search("walrus", budget.clone()).error(400, "response_too_large");
+        let is_counted = || (server.counted("retrieval_searches_refunded_total") == count).then_some(());
+        until("the refund is counted", Duration::from_secs(10), is_counted);
+    }
+    client.search_web("walrus");
+    assert_eq!(server.counted("retrieval_searches_refunded_total"), 2);
+}
+
 fn every_response_has_a_request_id(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::support::{Database, Server, command, run};
+use crate::support::{Database, Server, command, finish, run, until};
 
 on_both_databases!(
     admin_commands_print_json,
@@ -311,8 +311,8 @@ fn organization_is_deleted_by_a_running_server(database: Database) {
     assert_eq!(unknown.code(), Some(1), "{unknown:#?}");
     server.admin(&["org", "delete", &id, "--yes"]);
     let patience = std::time::Duration::from_secs(30);
-    crate::support::until("the key is refused", patience, || (leaver.get("/v1/me").status == 401).then_some(()));
-    let gone = crate::support::until("the data is gone", patience, || {
+    until("the key is refused", patience, || (leaver.get("/v1/me").status == 401).then_some(()));
+    let gone = until("the data is gone", patience, || {
         Some(listed(&server, leaver.organization)).filter(|line| line["state"] == "deleted")
     });
     assert_eq!((&gone["files"], &gone["bytes"], &gone["documents"]), (&0.into(), &0.into(), &0.into()));
@@ -337,4 +337,28 @@ fn organization_is_deleted_without_a_server() {
     assert_eq!((&done["state"], &done["documents"]), (&"deleted".into(), &0.into()));
     let verified = server.command(&["verify"]);
     assert_eq!(verified.code(), Some(0), "{verified:#?}");
+}
+
+/// A server that starts meanwhile takes over what the command waits for, and needs the objects.
+#[test]
+fn deletion_without_a_server_leaves_the_object_store_before_it_waits_for_the_index() {
+    let mut server = Server::start(Database::sqlite());
+    let leaver = server.tenant("leaver");
+    leaver.upload("a.txt", "The walrus eats clams.");
+    leaver.index();
+    assert_eq!(server.stop().code(), Some(0));
+    let claim = fs::File::create(server.data_folder().join("index.lock")).unwrap();
+    claim.lock().unwrap();
+    let id = leaver.organization.to_string();
+    let mut deletion = server.start_command(&["admin", "org", "delete", &id, "--yes"], "");
+    let patience = std::time::Duration::from_secs(30);
+    until("the data is gone", patience, || {
+        Some(()).filter(|()| listed(&server, leaver.organization)["state"] == "deleted")
+    });
+    until("the object store is free", patience, || {
+        fs::File::create(server.data_folder().join("objects/lock")).unwrap().try_lock().ok()
+    });
+    assert!(deletion.child.try_wait().unwrap().is_none(), "the command waits for the index");
+    drop(claim);
+    assert_eq!(finish(deletion).object()["state"], "deleted");
 }

@@ -327,6 +327,23 @@ fn server_starts_beside_a_command_that_feeds_the_index() {
     assert_eq!(server.command(&["index", "rebuild", "--index", "web"]).object()["documents"], 2);
 }
 
+/// The deletion of an organization without a server is such a command.
+#[test]
+fn server_starts_once_a_command_has_left_the_object_store() {
+    let mut server = Server::prepare(Database::sqlite(), "");
+    let objects = server.data_folder().join("objects");
+    fs::create_dir_all(&objects).unwrap();
+    let lock = fs::File::create(objects.join("lock")).unwrap();
+    lock.lock().unwrap();
+    server.spawn();
+    let waits = || server.log().contains("uses the object store").then_some(());
+    until("the server waits", Duration::from_secs(30), waits);
+    drop(lock);
+    server.wait();
+    server.tenant("acme").upload("a.txt", "The walrus eats clams.");
+    assert_eq!(server.stop().code(), Some(0));
+}
+
 /// Searches are refused and not charged; documents can be read.
 fn deployment_without_index_refuses_searches(database: Database) {
     let server = Server::start_with(database, "[index]\nbackend = \"none\"\n");

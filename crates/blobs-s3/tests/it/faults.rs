@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use blobs::{BlobError, BlobErrorKind, BlobStore};
+use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage};
 use blobs_s3::{S3Options, S3Store, S3Timeouts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -187,7 +187,34 @@ async fn a_malformed_response_is_failed() {
     .await;
     assert_eq!(store.get("k", 100).await.unwrap_err().kind, BlobErrorKind::Failed);
     assert_eq!(store.put("k", "x".into()).await.unwrap_err().kind, BlobErrorKind::Failed);
-    assert_eq!(store.list("", None).await.unwrap_err().kind, BlobErrorKind::Failed);
+    // The page of a proxy, which is gone when the store is back.
+    assert_eq!(store.list("", None).await.unwrap_err().kind, BlobErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_a_listing_is_not_an_empty_one() {
+    let page = |content: &str| format!("<?xml version=\"1.0\"?><ListBucketResult>{content}</ListBucketResult>");
+    for (body, expected) in [
+        (String::new(), BlobErrorKind::Unavailable),
+        ("<?xml version=\"1.0\"?><Error><Code>SlowDown</Code></Error>".to_owned(), BlobErrorKind::Unavailable),
+        ("<html xmlns=\"http://www.w3.org/1999/xhtml\"><body/></html>".to_owned(), BlobErrorKind::Unavailable),
+        ("<!DOCTYPE html><html><head><meta charset=\"utf-8\"></head></html>".to_owned(), BlobErrorKind::Unavailable),
+        (page("<IsTruncated>false</IsTruncated><a></b>"), BlobErrorKind::Unavailable),
+        (page("<IsTruncated>false</IsTruncated>").replace("</ListBucketResult>", ""), BlobErrorKind::Unavailable),
+        (page("<IsTruncated>perhaps</IsTruncated>"), BlobErrorKind::Unavailable),
+        (page(""), BlobErrorKind::Failed),
+        (page("<IsTruncated>true</IsTruncated>"), BlobErrorKind::Failed),
+    ] {
+        let length = body.len();
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        let (store, _) = faulty(Fault::Answer(answer.leak())).await;
+        let listing = tokio::time::timeout(Duration::from_secs(10), store.list("", None)).await.unwrap();
+        assert_eq!(listing.unwrap_err().kind, expected, "{body}");
+    }
+    let empty = page("<IsTruncated>false</IsTruncated>");
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{empty}", empty.len());
+    let (store, _) = faulty(Fault::Answer(answer.leak())).await;
+    assert_eq!(store.list("", None).await.unwrap(), ListPage { objects: Vec::new(), next: None });
 }
 
 #[tokio::test]

@@ -25,6 +25,15 @@ export class Offline extends Error {
   }
 }
 
+// The status is that of a key that is not valid any more: such a request is not repeated.
+export class KeyChanged extends Error {
+  constructor() {
+    super("the key was changed");
+    this.status = 401;
+    this.code = "key_changed";
+  }
+}
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function target(path, query = {}) {
@@ -33,8 +42,7 @@ function target(path, query = {}) {
   return `${BASE}/v1/${path}${search ? `?${search}` : ""}`;
 }
 
-async function send(method, path, { query, body, headers, signal }) {
-  const key = keyStore.get();
+async function send(method, path, key, { query, body, headers, signal }) {
   const init = { method, signal, headers: { Authorization: `Bearer ${key}`, ...headers }, credentials: "omit", cache: "no-store" };
   if (body !== undefined) {
     init.headers["Content-Type"] = "application/json";
@@ -48,8 +56,8 @@ async function send(method, path, { query, body, headers, signal }) {
     lost();
     throw new Offline();
   }
-  // An answer for an earlier key says nothing about the present one.
-  if (response.status === 401 && key === keyStore.get()) {
+  // An answer for an earlier key, or for none, says nothing about the present one.
+  if (response.status === 401 && key && key === keyStore.get()) {
     forget("The server refused this key: it is unknown, expired or revoked. Enter another one.");
   }
   return response;
@@ -62,9 +70,10 @@ async function failure(response) {
 
 // Sends a request and returns the parsed body and its time. Retries when the server is busy.
 export async function timed(method, path, options = {}) {
+  const key = keyStore.get();
   for (let attempt = 0; ; attempt += 1) {
     const start = performance.now();
-    const response = await send(method, path, options);
+    const response = await send(method, path, key, options);
     if (response.ok) {
       const data = response.status === 204 ? null : await response.json();
       return { data, ms: performance.now() - start };
@@ -72,6 +81,8 @@ export async function timed(method, path, options = {}) {
     const busy = response.status === 429 || response.status === 502 || response.status === 503;
     if (!busy || attempt >= (options.retries ?? RETRIES)) throw await failure(response);
     await pause(500 * 2 ** attempt);
+    // The next key may be of another organization.
+    if (keyStore.get() !== key) throw new KeyChanged();
   }
 }
 
@@ -87,7 +98,7 @@ export const remove = (path) => call("DELETE", path);
 export async function stream(path, { lastEventId, signal }) {
   const headers = { Accept: "text/event-stream" };
   if (lastEventId) headers["Last-Event-ID"] = String(lastEventId);
-  const response = await send("GET", path, { headers, signal });
+  const response = await send("GET", path, keyStore.get(), { headers, signal });
   if (!response.ok) throw await failure(response);
   return response.body;
 }

@@ -1,4 +1,5 @@
 use ::webhooks::research_ended;
+use app::refunds::refund_searches;
 use app::{Error, Result, Viewer};
 use docstore::StoreError;
 use model::{OrganizationId, ResearchId};
@@ -35,7 +36,7 @@ impl Research {
     ) -> Result<(), StoreError> {
         let unstored = self.store.find_unstored_searches(organization_id, research_id).await?.unwrap_or_default();
         if !unstored.is_empty() {
-            self.store.refund_searches(organization_id, unstored, self.clock.now()).await?;
+            refund_searches(&self.store, organization_id, unstored, self.clock.now()).await?;
         }
         Ok(())
     }

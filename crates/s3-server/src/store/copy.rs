@@ -13,6 +13,8 @@ use super::record::Record;
 use super::{Entry, ObjectId};
 
 const BUFFER: usize = 1 << 18;
+/// Error number of a disk that cannot read a sector.
+const EIO: i32 = 5;
 
 /// Objects of a folder at one time. The content of an object never changes; it may be removed.
 pub struct Snapshot {
@@ -64,17 +66,18 @@ impl Snapshot {
     /// Reads the whole object into `sink`. Returns false if it does not exist or has been removed since.
     ///
     /// # Errors
-    /// `InvalidData` if the content does not have the size and the MD5 of the journal; errors of the file and of `sink`.
+    /// `InvalidData` if the disk cannot read the content, or it does not have the size and the MD5 of the journal; other errors of the
+    /// file, and those of `sink`.
     pub fn copy(&self, key: &str, sink: &mut dyn Write) -> io::Result<bool> {
         let Some(entry) = self.objects.get(key) else { return Ok(false) };
         let mut file = match self.files.open_object(entry.id) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(error),
+            Err(error) => return Err(read_error(key, error)),
         };
         let (mut buffer, mut md5, mut size) = (vec![0; BUFFER], Md5::new(), 0);
         loop {
-            let length = file.read(&mut buffer)?;
+            let length = file.read(&mut buffer).map_err(|error| read_error(key, error))?;
             if length == 0 {
                 break;
             }
@@ -88,6 +91,16 @@ impl Snapshot {
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         Ok(true)
+    }
+}
+
+/// Returns the error of reading an object's file: damage of this object alone if the disk cannot read it.
+fn read_error(key: &str, error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(EIO) => {
+            io::Error::new(io::ErrorKind::InvalidData, format!("the content of `{key}` cannot be read: {error}"))
+        }
+        _ => error,
     }
 }
 

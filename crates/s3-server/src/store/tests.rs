@@ -360,6 +360,45 @@ fn objects_of_a_running_store_are_copied() {
     assert_eq!(body(&restored, "a").as_deref(), Some("second"), "ids are not reused");
 }
 
+/// A sink on a disk that cannot be written.
+struct BrokenSink;
+
+impl std::io::Write for BrokenSink {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(5))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn object_that_the_disk_cannot_read_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let entry = put(&store, "files/k", "content");
+    let snapshot = Snapshot::read(folder.path()).unwrap();
+    let of_sink = snapshot.copy("files/k", &mut BrokenSink).unwrap_err();
+    assert_eq!(of_sink.raw_os_error(), Some(5), "not a damage of the object");
+
+    let path = folder.path().join(files::object_path(entry.id));
+    std::fs::remove_file(&path).unwrap();
+    // The kernel answers a read of the first page of a process, which is never mapped, as a disk with a bad sector.
+    #[cfg(target_os = "linux")]
+    {
+        std::os::unix::fs::symlink("/proc/self/mem", &path).unwrap();
+        let damaged = snapshot.copy("files/k", &mut io::sink()).unwrap_err();
+        assert_eq!(damaged.kind(), io::ErrorKind::InvalidData, "{damaged}");
+        assert!(damaged.to_string().contains("`files/k`"), "{damaged}");
+        std::fs::remove_file(&path).unwrap();
+    }
+    // Other failures are not of one object.
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let looped = snapshot.copy("files/k", &mut io::sink()).unwrap_err();
+    assert!(looped.raw_os_error().is_some_and(|number| number != 5), "{looped}");
+}
+
 /// `cargo nextest run -p s3-server --run-ignored only --no-capture measure`
 #[test]
 #[ignore = "a measurement"]

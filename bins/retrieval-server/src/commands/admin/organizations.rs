@@ -143,16 +143,18 @@ async fn remove_here(settings: &Settings, store: &Docstore, organization_id: Org
     });
     let removed = async {
         blobs.prepare().await.context("preparing object storage")?;
-        let is_complete = removal::remove_organization(store, blobs.as_ref(), &SystemClock, organization_id).await?;
-        catch_up(settings, store, IndexName::Workspace, &ProgressBar::new_spinner()).await?;
-        anyhow::Ok(is_complete)
+        anyhow::Ok(removal::remove_organization(store, blobs.as_ref(), &SystemClock, organization_id).await?)
     }
     .await;
     stop.cancel();
     if let Some(serving) = serving {
         serving.await?;
     }
-    removed
+    drop(blobs);
+    let is_complete = removed?;
+    // Without the object store: a server that starts meanwhile takes the index over and needs both.
+    catch_up(settings, store, IndexName::Workspace, &ProgressBar::new_spinner()).await?;
+    Ok(is_complete)
 }
 
 #[cfg(test)]

@@ -4,20 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use app::disk::FreeSpace;
 use blobs::{BlobError, BlobErrorKind, BlobStore};
 use docstore::{Docstore, StoreError};
+use s3_server::S3ServerError;
 use settings::Settings;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::compose::{self, Index, OpenedIndex};
+use crate::compose::{self, EmbeddedStorage, Index, OpenedIndex};
 use crate::database_use::DatabaseUse;
 use crate::index_use::{self, IndexClaim};
 
 /// Time that a start waits for the database: services that start together are not ready at the same time.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(60);
-/// Time that a start waits for a command to give way: it looks every second, and ends its batch.
-const INDEX_PATIENCE: Duration = Duration::from_secs(60);
+/// Time that a start waits for a command to give way: one that feeds the index looks every second, and ends its batch.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
 /// Time that a start waits for object storage. Its own attempts take longer.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_secs(1);
@@ -47,7 +49,7 @@ pub async fn database(settings: &Settings) -> anyhow::Result<(Docstore, Option<D
 /// Another server uses an embedded index; the command does not give way.
 pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<(Option<Index>, Option<IndexClaim>)> {
     let claim = index_use::claim(settings).await?;
-    let deadline = Instant::now() + INDEX_PATIENCE;
+    let deadline = Instant::now() + COMMAND_PATIENCE;
     loop {
         match compose::index(settings, store).await? {
             OpenedIndex::Open(index) => return Ok((Some(index), claim)),
@@ -65,6 +67,30 @@ pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<(Opt
 
 fn is_unavailable(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::Unavailable(_)))
+}
+
+/// Opens object storage, and waits for a command that has opened an embedded one, such as the deletion of an organization.
+///
+/// # Errors
+/// Those of [`compose::storage`]; `InUse` after a minute.
+pub async fn open_storage(
+    settings: &Settings,
+    free_space: &Arc<FreeSpace>,
+) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
+    let deadline = Instant::now() + COMMAND_PATIENCE;
+    loop {
+        match compose::storage(settings, free_space).await {
+            Err(error) if is_in_use(&error) && Instant::now() < deadline => {
+                tracing::warn!("waiting for the command that uses the object store");
+            }
+            outcome => return outcome,
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(S3ServerError::InUse(_)))
 }
 
 /// Prepares object storage. While it does not answer, the instance starts without it and tries again until `stop`: searches and

@@ -76,7 +76,10 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
         () = signals.received() => return Ok(()),
     };
     let free_space = compose::free_space(&settings);
-    let (blobs, embedded_storage) = compose::storage(&settings, &free_space).await?;
+    let (blobs, embedded_storage) = tokio::select! {
+        opened = dependencies::open_storage(&settings, &free_space) => opened?,
+        () = signals.received() => return Ok(()),
+    };
     let mut tasks: Vec<JoinHandle<()>> = Vec::new();
     if let Some(EmbeddedStorage { server, public, internal }) = embedded_storage {
         for (listener, connections, tls) in [

@@ -43,6 +43,11 @@ function put(run) {
 // False once the key was changed, or many runs have followed.
 const isListed = (id) => runs.get().some(({ sync_id: other }) => other === id);
 
+// Neither requests nor entries of an earlier key follow its change.
+function requireListed(id) {
+  if (!isListed(id)) throw new Error("the run is not followed any more");
+}
+
 const following = new Map();
 
 // Polls a run until it ends. Returns the run.
@@ -58,9 +63,11 @@ async function poll(id) {
   for (;;) {
     // An outage does not end the run.
     const run = await persist(() => get(`files/index/${encodeURIComponent(id)}`), { isWanted: () => isListed(id) });
+    requireListed(id);
     put(run);
     if (isOver(run)) return run;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    requireListed(id);
   }
 }
 
