@@ -3,7 +3,7 @@
 use crate::analysis::{Analyzers, Language, analyze_query};
 
 /// Matcher of several phrases: consecutive words in order, with case and diacritics folded, not stemmed. Stop words
-/// count. A phrase without words matches nothing.
+/// count; addresses of Markdown links do not. A phrase without words matches nothing.
 pub struct Phrases {
     phrases: Vec<Sequence<String>>,
     analyzers: Analyzers,
@@ -115,6 +115,18 @@ mod tests {
         }
         assert!(Phrases::new(["The"]).any_in("the fox", None), "stop words count");
         assert!(!Phrases::new([""]).any_in("", None) && !Phrases::new(["?!"]).any_in("?!", None));
+    }
+
+    #[test]
+    fn phrases_pass_over_addresses_of_links() {
+        let text = "Grease [the bearings](https://example.org/eng/detail.html) once a year.";
+        for found in ["the bearings once a year", text, "grease THE bearings"] {
+            assert!(Phrases::new([found]).any_in(text, Some("en")), "{found}");
+        }
+        for other in ["bearings https example org", "the bearings a year"] {
+            assert!(!Phrases::new([other]).any_in(text, Some("en")), "{other}");
+        }
+        assert!(Phrases::new(["the bearings once"]).any_in("The [bearings](/a_(b) \"c\") once.", None));
     }
 
     #[test]

@@ -48,7 +48,8 @@ macro_rules! conformance_tests {
             ties_are_broken_by_document_id
             limit_and_total scripts_without_spaces_match compounds_match
             phrase_words_are_adjacent_and_in_order phrases_are_folded_but_not_stemmed phrases_may_consist_of_stop_words
-            phrases_do_not_cross_fields any_of_several_phrases_matches phrases_match_in_scripts_without_spaces
+            phrases_do_not_cross_fields phrases_pass_over_addresses_of_links any_of_several_phrases_matches
+            phrases_match_in_scripts_without_spaces
             language_filter_is_applied country_filter_is_applied published_after_is_strict published_before_is_strict
             paths_match_at_borders_of_segments domains_match_subdomains_only
             excluded_domains_take_precedence labels_match_exactly labels_combine_with_other_filters filters_combine

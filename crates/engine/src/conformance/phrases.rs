@@ -1,4 +1,4 @@
-use super::{NONE, found, found_by_phrase, id, page, put_web, request};
+use super::{NONE, found, found_by, found_by_phrase, id, page, put_web, request};
 use crate::{FirstStageRequest, IndexDocument, SearchEngine};
 
 pub async fn phrase_words_are_adjacent_and_in_order(engine: &dyn SearchEngine) {
@@ -54,6 +54,18 @@ pub async fn phrases_do_not_cross_fields(engine: &dyn SearchEngine) {
     for across in ["beta gamma", "delta epsilon", "zeta eta"] {
         assert_eq!(found_by_phrase(engine, across).await, NONE, "{across}");
     }
+}
+
+pub async fn phrases_pass_over_addresses_of_links(engine: &dyn SearchEngine) {
+    let linked = "Grease [the bearings](https://example.org/eng/detail.html) once a year.";
+    put_web(engine, vec![page(1, linked), page(2, "once a year, grease the bearings")]).await;
+    for phrase in ["the bearings once a year", linked] {
+        assert_eq!(found_by_phrase(engine, phrase).await, [id(1)], "{phrase}");
+    }
+    assert_eq!(found_by_phrase(engine, "bearings https").await, NONE);
+    assert_eq!(found_by_phrase(engine, "html once").await, NONE);
+    // Words of an address are no part of phrases, but found.
+    assert_eq!(found_by(engine, "detail").await, [id(1)]);
 }
 
 pub async fn any_of_several_phrases_matches(engine: &dyn SearchEngine) {

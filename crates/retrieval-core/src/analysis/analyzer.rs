@@ -3,6 +3,7 @@ use std::ops::Range;
 use frostem::Algorithm;
 
 use super::MAX_TERM_BYTES;
+use super::address::Addresses;
 use super::fold::{fold_into, lower_into, truncate};
 use super::language::Language;
 use super::segment::{Segment, Segments, Shape};
@@ -22,7 +23,8 @@ pub enum TokenKind {
     Bigram,
     /// Words joined by single `-`, `_`, `.` or `&`, concatenated (`e-mail`: `email`), at the position of the first.
     Compound,
-    /// Part of a word: `parseUrl` contains `parse` and `url`, `10kg` contains `10` and `kg`.
+    /// Part of a word: `parseUrl` contains `parse` and `url`, `10kg` contains `10` and `kg`. Also a word or character in
+    /// the address of a Markdown link, which belongs to the word before it.
     Part,
 }
 
@@ -39,7 +41,8 @@ pub struct Token<'a> {
     pub kind: TokenKind,
     /// Byte range in the source, at character boundaries.
     pub bytes: Range<usize>,
-    /// Number of the positional token that it is or belongs to, counted from 0.
+    /// Number of the positional token that it is or belongs to, counted from 0. Also 0 in an address at the start of
+    /// the text.
     pub position: u32,
     /// Folded, not stemmed form. Never empty, at most [`MAX_TERM_BYTES`] long.
     pub word: &'a str,
@@ -72,6 +75,21 @@ struct Compound {
     end: usize,
     position: u32,
     words: u32,
+}
+
+/// Place of a segment among the positional tokens.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Number of its positional token; in an address, of the last one before it.
+    position: u32,
+    in_address: bool,
+}
+
+impl Place {
+    /// Returns the kind of a token here that has this kind in running text.
+    fn kind(self, in_text: TokenKind) -> TokenKind {
+        if self.in_address { TokenKind::Part } else { in_text }
+    }
 }
 
 /// Longer chains are paths or sentences, not names that a user would type as one word.
@@ -107,17 +125,20 @@ struct Walk<'a, S> {
 
 impl<S: Stems> Walk<'_, S> {
     fn tokens(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
-        let mut next_position = 0;
+        let mut next_position: u32 = 0;
+        let mut addresses = Addresses::new(text);
         let mut compound = Compound::default();
         // Range of the previous character if a bigram may join it to this one.
         let mut character_before: Option<Range<usize>> = None;
         for segment in Segments::new(text) {
             let source = &text[segment.bytes.clone()];
+            let in_address = addresses.contain(segment.bytes.start);
+            let place = Place { position: next_position.saturating_sub(u32::from(in_address)), in_address };
             if segment.shape == Shape::Unspaced {
                 self.flush_compound(&mut compound, &mut sink);
-                if self.character(source, &segment, next_position, character_before.as_ref(), &mut sink) {
+                if self.character(source, &segment, place, character_before.as_ref(), &mut sink) {
                     character_before = Some(segment.bytes);
-                    next_position += 1;
+                    next_position += u32::from(!in_address);
                 } else {
                     character_before = None;
                 }
@@ -130,12 +151,12 @@ impl<S: Stems> Walk<'_, S> {
             if !(compound.words > 0 && is_joiner(&text[compound.end..segment.bytes.start])) {
                 self.flush_compound(&mut compound, &mut sink);
             }
-            self.word(&segment, next_position, &mut sink);
+            self.word(&segment, place, &mut sink);
             if segment.shape == (Shape::Ascii { mixed: true }) {
-                self.parts(source, &segment, next_position, &mut sink);
+                self.parts(source, &segment, place.position, &mut sink);
             }
-            self.extend_compound(&mut compound, &segment, next_position);
-            next_position += 1;
+            self.extend_compound(&mut compound, &segment, place.position);
+            next_position += u32::from(!in_address);
         }
         self.flush_compound(&mut compound, &mut sink);
     }
@@ -160,16 +181,16 @@ impl<S: Stems> Walk<'_, S> {
         !word.is_empty()
     }
 
-    fn word(&mut self, segment: &Segment, position: u32, sink: &mut impl FnMut(Token<'_>)) {
+    fn word(&mut self, segment: &Segment, place: Place, sink: &mut impl FnMut(Token<'_>)) {
         let Scratch { lower, word, .. } = &*self.scratch;
-        let bytes = segment.bytes.clone();
+        let (kind, bytes, position) = (place.kind(TokenKind::Word), segment.bytes.clone(), place.position);
         if segment.shape != Shape::Unicode {
             let stem = self.stems.stem(word);
-            sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: None });
+            sink(Token { kind, bytes, position, word, stem, loose_stem: None });
             return;
         }
         let (stem, loose) = self.stems.both(lower, word);
-        sink(Token { kind: TokenKind::Word, bytes, position, word, stem, loose_stem: loose });
+        sink(Token { kind, bytes, position, word, stem, loose_stem: loose });
     }
 
     /// Emits the parts of a word of mixed case or of letters and digits.
@@ -190,7 +211,7 @@ impl<S: Stems> Walk<'_, S> {
         &mut self,
         source: &str,
         segment: &Segment,
-        position: u32,
+        place: Place,
         before: Option<&Range<usize>>,
         sink: &mut impl FnMut(Token<'_>),
     ) -> bool {
@@ -206,9 +227,9 @@ impl<S: Stems> Walk<'_, S> {
             return false;
         }
         sink(Token {
-            kind: TokenKind::Character,
+            kind: place.kind(TokenKind::Character),
             bytes: segment.bytes.clone(),
-            position,
+            position: place.position,
             word,
             stem: word,
             loose_stem: None,
@@ -220,7 +241,9 @@ impl<S: Stems> Walk<'_, S> {
             truncate(bigram);
             let bytes = before.start..segment.bytes.end;
             let kind = TokenKind::Bigram;
-            sink(Token { kind, bytes, position: position - 1, word: bigram, stem: bigram, loose_stem: None });
+            // In an address, both characters have the same position.
+            let position = place.position.saturating_sub(u32::from(!place.in_address));
+            sink(Token { kind, bytes, position, word: bigram, stem: bigram, loose_stem: None });
         }
         std::mem::swap(previous, word);
         true

@@ -9,9 +9,13 @@
 //! - `stem`: Snowball stem of the word, with diacritics folded afterwards (the stemmers know accented endings).
 //!   Ranking compares stems.
 //!
+//! The addresses of Markdown links have no positions of their own: phrases pass over them, and they do not count in the
+//! length of a text.
+//!
 //! Any change of the output requires a new [`ANALYSIS_VERSION`]: an index built by another version contains other
 //! terms.
 
+mod address;
 mod analyzer;
 mod fold;
 mod language;
@@ -31,7 +35,7 @@ pub use query::{AnalyzedQuery, MAX_QUERY_TERMS, QueryTerm, analyze_query};
 pub(crate) use segment::may_continue_word;
 
 /// Version of the analysis, incremented with every change of the terms that a text yields.
-pub const ANALYSIS_VERSION: u32 = 1;
+pub const ANALYSIS_VERSION: u32 = 2;
 
 /// Maximum length of a term in bytes. Longer terms are truncated, not dropped, so that long identifiers stay findable.
 pub const MAX_TERM_BYTES: usize = 64;

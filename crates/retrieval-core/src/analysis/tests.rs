@@ -68,6 +68,54 @@ fn only_words_and_characters_have_positions() {
 }
 
 #[test]
+fn addresses_of_links_have_no_positions() {
+    let placed = |text: &str| {
+        let tokens = tokens(Language::English, text).into_iter();
+        tokens.map(|(kind, word, _, position)| (kind, word, position)).collect::<Vec<_>>()
+    };
+    let expected = |tokens: &[(TokenKind, &str, u32)]| {
+        tokens.iter().map(|(kind, word, position)| (*kind, (*word).to_owned(), *position)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        placed("[e-mail](https://a.org/10kg \"Old\") ok"),
+        expected(&[
+            (TokenKind::Word, "e", 0),
+            (TokenKind::Word, "mail", 1),
+            (TokenKind::Compound, "email", 0),
+            (TokenKind::Part, "https", 1),
+            (TokenKind::Part, "a", 1),
+            (TokenKind::Part, "org", 1),
+            (TokenKind::Compound, "aorg", 1),
+            (TokenKind::Part, "10kg", 1),
+            (TokenKind::Part, "10", 1),
+            (TokenKind::Part, "kg", 1),
+            (TokenKind::Part, "old", 1),
+            (TokenKind::Word, "ok", 2),
+        ])
+    );
+    assert_eq!(
+        placed("[東](/東京)都"),
+        expected(&[
+            (TokenKind::Character, "東", 0),
+            (TokenKind::Part, "東", 0),
+            (TokenKind::Part, "京", 0),
+            (TokenKind::Bigram, "東京", 0),
+            (TokenKind::Character, "都", 1),
+        ])
+    );
+    assert_eq!(placed("![](/a) b"), expected(&[(TokenKind::Part, "a", 0), (TokenKind::Word, "b", 0)]));
+}
+
+#[test]
+fn a_query_may_contain_links() {
+    let query = analyze_query("[the bearings](https://example.org) once", &[]);
+    assert_eq!(query.phrase, ["the", "bearings", "once"]);
+    assert!(query.terms.iter().any(|term| term.word == "example"));
+    let address = analyze_query("![](/example)", &[]);
+    assert!(address.phrase.is_empty() && address.terms.len() == 1);
+}
+
+#[test]
 fn scripts_without_spaces_yield_characters_and_bigrams() {
     assert_eq!(words("東京都", TokenKind::Character), ["東", "京", "都"]);
     assert_eq!(words("東京都", TokenKind::Bigram), ["東京", "京都"]);
@@ -189,8 +237,10 @@ fn long_and_hostile_texts_are_bounded() {
 /// Generates texts rich in characters with special rules.
 fn texts() -> impl Strategy<Value = String> {
     let special = "aZ09.,-_&+#'’ \u{301}\u{ad}\u{200d}éßİςё東京ガｶﾞ한\u{1112}\u{1161}\u{11ab}กำ้कि्ﬁ½²①ﷺ😀\u{640}\u{64b}";
-    let special = proptest::sample::select(special.chars().collect::<Vec<_>>());
-    let mixed = proptest::collection::vec(prop_oneof![special, any::<char>()], 0..60).prop_map(String::from_iter);
+    let special = special.chars().map(String::from).chain(["](/", ")"].map(String::from));
+    let special = proptest::sample::select(special.collect::<Vec<_>>());
+    let piece = prop_oneof![special, any::<char>().prop_map(String::from)];
+    let mixed = proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat());
     prop_oneof![any::<String>(), mixed, words_of_one_alphabet()]
 }
 
