@@ -68,7 +68,8 @@ pub(super) fn join(text: &mut String, line: &str) {
     let is_compound = is_hyphen
         && text.chars().nth_back(1).is_some_and(char::is_alphanumeric)
         && (next.is_numeric() || next.is_uppercase() || (next.is_lowercase() && !begins_with_conjunction(line)));
-    if !is_compound && !(is_spaceless(last) && is_spaceless(next)) {
+    let runs_on = is_compound || (is_spaceless(last) && is_spaceless(next));
+    if !runs_on {
         text.push(' ');
     }
     text.push_str(line);
