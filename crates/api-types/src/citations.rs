@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use validator::Validate;
 
-use crate::strict::{not_null, optional_integer};
+use crate::strict::{not_null, objects, optional_integer};
 use crate::validation;
 use crate::{Access, IgnoredSchema, Usage};
 
@@ -15,6 +15,7 @@ pub struct CitationsVerifyRequest {
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
     /// Citations to verify, 1 to 50.
+    #[serde(deserialize_with = "objects")]
     #[schemars(extend("minItems" = 1, "maxItems" = validation::MAX_CITATIONS))]
     #[validate(custom(function = "validation::citations"), nested)]
     pub citations: Vec<Citation>,

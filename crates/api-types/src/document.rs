@@ -230,7 +230,8 @@ pub struct DocumentBlock {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub meta_description: Option<String>,
-    /// The headings of the content, in order: those of the returned text if that is a part of the document.
+    /// The headings of the content, in order: those of the returned text if that is a part of the document. The first 1,000, and
+    /// as many as have 64 KiB together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
     /// Digest of the latest content: equal digests mean equal content.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use validator::{Validate, ValidationError};
 
-use crate::strict::{is_default, not_null, object, optional_integer, optional_words};
+use crate::strict::{is_default, not_null, object, objects, optional_integer, optional_words};
 use crate::validation;
 use crate::{
     Access, CaptureEntry, Content, ContentRequest, DocumentBlock, DocumentProvenance, ErrorBody, IgnoredSchema,
@@ -18,6 +18,7 @@ pub struct DocumentsRequest {
     #[serde(rename = "$schema", default, skip_serializing)]
     pub schema: IgnoredSchema,
     /// Documents to read, 1 to 20.
+    #[serde(deserialize_with = "objects")]
     #[schemars(extend("minItems" = 1, "maxItems" = validation::MAX_DOCUMENTS))]
     #[validate(custom(function = "validation::documents"), nested)]
     pub documents: Vec<DocumentTarget>,

@@ -119,7 +119,8 @@ pub struct Filters {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub exact_match: bool,
-    /// Labels, at most 20: return only files with one of them, regardless of case. Web pages have no labels.
+    /// Labels, at most 20: return only files with one of them, regardless of case. Labels of web pages are shown but not searched:
+    /// only files are found by label.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("items" = crate::files::label_schema(), "maxItems" = validation::MAX_LABELS))]
     #[validate(custom(function = "validation::labels"))]
@@ -195,6 +196,7 @@ pub struct ResponseShape {
         deserialize_with = "integer",
         skip_serializing_if = "is_default_max_passages"
     )]
+    #[schemars(extend("default" = DEFAULT_MAX_PASSAGES))]
     #[validate(range(min = 0, max = 10))]
     pub max_passages_per_result: i64,
     /// Maximum size of each serialized result in characters. Further passages are left out first, then the end of the snippet and

@@ -88,6 +88,25 @@ where
     object(deserializer).map(Some)
 }
 
+/// A struct read from an object.
+struct Item<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Item<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        object(deserializer).map(Item)
+    }
+}
+
+/// Reads a list of structs from a list of objects.
+pub(crate) fn objects<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let items: Vec<Item<T>> = Vec::deserialize(deserializer)?;
+    Ok(items.into_iter().map(|Item(value)| value).collect())
+}
+
 /// An enum read from a string.
 struct Word<T>(T);
 

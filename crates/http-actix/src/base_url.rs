@@ -35,6 +35,16 @@ impl Published {
         BaseUrl::new(&format!("{scheme}://{host}"))
     }
 
+    /// The path of the configured URL, below which a proxy serves the API; empty at the root of a host.
+    pub fn path(&self) -> &str {
+        self.url.path()
+    }
+
+    /// Returns a path of the service, such as `/v1/files`, as clients reach it.
+    pub fn path_of(&self, path: &str) -> String {
+        format!("{}{path}", self.path())
+    }
+
     /// True for the configured URL.
     pub fn is_configured(&self, url: &BaseUrl) -> bool {
         self.url == *url

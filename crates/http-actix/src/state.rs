@@ -86,6 +86,8 @@ pub struct State {
     pub(crate) sending: Pace,
     pub(crate) skills: Option<SkillFiles>,
     pub(crate) published: Published,
+    /// The OpenAPI document, built at its first request, since most servers never receive one.
+    pub(crate) openapi: OnceLock<StaticFile>,
     /// The reference page for the configured base URL, built at its first request.
     pub(crate) docs: OnceLock<StaticFile>,
     /// Reference page with the notice of an empty web index.
@@ -115,6 +117,7 @@ impl State {
             sending: options.paces.sending,
             skills: SkillFiles::new(&public_url),
             published: Published::new(&public_url),
+            openapi: OnceLock::new(),
             docs: OnceLock::new(),
             docs_of_empty_index: OnceLock::new(),
             origins: Origins::new(&public_url, &options.mcp_allow_origins),

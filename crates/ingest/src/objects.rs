@@ -1,6 +1,8 @@
 //! Objects of an organization's files.
 
-use blobs::ObjectMeta;
+use std::collections::HashMap;
+
+use blobs::{BlobError, BlobStore, ObjectMeta};
 use docstore::File;
 use model::OrganizationId;
 use sha2::{Digest, Sha256};
@@ -16,6 +18,26 @@ pub fn prefix(organization_id: OrganizationId) -> String {
 /// script.
 pub fn key(organization_id: OrganizationId, name: &str) -> String {
     format!("{}{}", prefix(organization_id), hex::encode(Sha256::digest(name.as_bytes())))
+}
+
+/// Lists the objects of an organization after one key, up to another or to the end, by key.
+pub async fn list(
+    blobs: &dyn BlobStore,
+    organization_id: OrganizationId,
+    mut after: Option<String>,
+    last: Option<&str>,
+) -> Result<HashMap<String, ObjectMeta>, BlobError> {
+    let prefix = prefix(organization_id);
+    let mut objects = HashMap::new();
+    loop {
+        let page = blobs.list(&prefix, after.as_deref()).await?;
+        let wanted = page.objects.into_iter().filter(|object| last.is_none_or(|last| object.key.as_str() <= last));
+        objects.extend(wanted.map(|object| (object.key.clone(), object)));
+        match page.next.filter(|next| last.is_none_or(|last| next.as_str() < last)) {
+            Some(next) => after = Some(next),
+            None => return Ok(objects),
+        }
+    }
 }
 
 /// Returns true if the object is the one that the owner of the file deleted, not a later upload.

@@ -87,7 +87,7 @@ pub fn document(source: Source, content: Content, now: Timestamp) -> NewDocument
             },
         })
         .collect();
-    let headings = outline::headings(&markdown).into_iter().map(|heading| heading.text).collect();
+    let headings = outline::outline(outline::headings(&markdown));
     let Divided { first, map, parts } = divide(markdown, &passages, language.as_deref());
     NewDocument {
         document: Document {

@@ -26,16 +26,22 @@ arrive too slowly.
 
 `warnings` lists warnings: a 200 with warnings is a complete answer.";
 
-/// Returns the OpenAPI 3.1 document of the public API.
-///
-/// The server's address is relative to the document's, so that one document suits every installation. Key order is that
-/// of the JSON library; compare documents as values.
+/// Returns the OpenAPI 3.1 document of the public API at the root of its host.
 pub fn document() -> Value {
+    document_below("")
+}
+
+/// Returns the OpenAPI 3.1 document of the public API below a path such as `/api`; empty for the root of its host.
+///
+/// The server's address has no host, so that one document suits every host. Key order is that of the JSON library; compare
+/// documents as values.
+pub fn document_below(path: &str) -> Value {
     let mut paths = Map::new();
     for operation in operations::all() {
         let item = paths.entry(operation.path).or_insert_with(|| json!({}));
         item[operation.method.key()] = describe(operation);
     }
+    let server = if path.is_empty() { "/" } else { path };
     let tags = Tag::ALL.map(|tag| json!({"name": tag.as_str(), "description": tag.description()}));
     json!({
         "openapi": "3.1.0",
@@ -47,7 +53,7 @@ pub fn document() -> Value {
             "description": DESCRIPTION,
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "The server that serves this document."}],
+        "servers": [{"url": server, "description": "The server that serves this document."}],
         "tags": tags,
         "paths": paths,
         "components": {

@@ -17,7 +17,7 @@ mod tag;
 
 pub use base_url::BaseUrl;
 pub use calls::{Call, Language};
-pub use document::document;
+pub use document::{document, document_below};
 pub use examples::Example;
 pub use host::{Host, Reach};
 pub use method::Method;

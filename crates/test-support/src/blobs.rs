@@ -1,5 +1,6 @@
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -15,6 +16,8 @@ type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Default)]
 pub struct TestBlobs {
     pub inner: MemoryStore,
+    /// Number of calls of `list` so far, except those to `inner`.
+    pub listed: AtomicUsize,
     fault: Mutex<Option<BlobErrorKind>>,
     /// Key, number of calls of `head` for it that are left, and the work to do then.
     after_head: Mutex<Option<(String, usize, Work)>>,
@@ -104,6 +107,7 @@ impl BlobStore for TestBlobs {
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
+        self.listed.fetch_add(1, Ordering::Relaxed);
         self.check()?;
         self.inner.list(prefix, after).await
     }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use app::files::{PresignRequest, RunView};
+use app::files::{FileView, PresignRequest, RunView};
+use app::{Error, Viewer};
 use blobs::BlobStore;
 use docstore::{File, StorageQuotas};
 use ingest::objects;
@@ -45,6 +46,24 @@ impl TestApp {
         };
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         self.put_object(tenant, name, body).await;
+    }
+
+    /// Returns all files, sorted by name.
+    ///
+    /// # Errors
+    /// Those of [`App::list_files_part`](app::App::list_files_part).
+    pub async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>, Error> {
+        let (mut files, mut after) = (Vec::new(), None);
+        loop {
+            let part = self.app.list_files_part(viewer, after).await?;
+            files.extend(part.files);
+            if part.next.is_none() {
+                break;
+            }
+            after = part.next;
+        }
+        files.sort_by(|one: &FileView, other| one.name.cmp(&other.name));
+        Ok(files)
     }
 
     /// Stores the object of a file, as an upload through its URL does.

@@ -106,6 +106,7 @@ pub struct ResearchOutputRequest {
     pub schema: Option<Map<String, Value>>,
     /// Maximum length of the report in characters.
     #[serde(default = "default_max_chars", deserialize_with = "integer", skip_serializing_if = "is_default_max_chars")]
+    #[schemars(extend("default" = DEFAULT_MAX_CHARS))]
     #[validate(range(min = 200, max = 100_000))]
     pub max_chars: i64,
 }

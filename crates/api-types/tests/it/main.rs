@@ -2,7 +2,8 @@
 
 use api_types::validation::{Violation, first_violation};
 use api_types::{
-    DocumentRequest, ErrorCode, FeedbackRequest, IndexRequest, PresignRequest, SearchRequest, Verbosity, schemas,
+    CitationsVerifyRequest, DocumentRequest, DocumentsRequest, ErrorCode, FeedbackRequest, IndexRequest,
+    PresignRequest, SearchRequest, Verbosity, schemas,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -95,6 +96,17 @@ fn objects_and_enums_have_one_json_form() {
     assert_eq!(feedback(json!({"event_type": {"stale_result": null}})).as_deref(), Some("event_type"));
     assert_eq!(feedback(json!({"event_type": "stale_result", "agent_context": []})).as_deref(), Some("agent_context"));
     assert_eq!(refused_at::<IndexRequest>(&json!({"mode": {"full": null}})).as_deref(), Some("mode"));
+    let id = "00000000-0000-0000-0000-000000000000";
+    let documents = |list: Value| refused_at::<DocumentsRequest>(&json!({"documents": list}));
+    assert_eq!(documents(json!([{"doc_id": id}, {}])), None);
+    assert_eq!(documents(json!([[id, "https://a.example/", id]])).as_deref(), Some("documents[0]"));
+    assert_eq!(documents(json!([{"doc_id": id}, "x"])).as_deref(), Some("documents[1]"));
+    assert_eq!(documents(json!([{"doc_id": id}, {"nope": 1}])).as_deref(), Some("documents[1].nope"));
+    assert_eq!(documents(json!({})).as_deref(), Some("documents"));
+    let citations = |list: Value| refused_at::<CitationsVerifyRequest>(&json!({"citations": list}));
+    assert_eq!(citations(json!([{"doc_id": id, "quote": "x"}])), None);
+    assert_eq!(citations(json!([[id, id, "x", 0, 1]])).as_deref(), Some("citations[0]"));
+    assert_eq!(citations(json!([null])).as_deref(), Some("citations[0]"));
 }
 
 #[test]

@@ -211,6 +211,7 @@ pub enum ReadWarning {
         latest: CaptureId,
     },
     StalePassageIds {
+        /// The beginnings of the unknown ids.
         passage_ids: Vec<String>,
     },
 }

@@ -67,7 +67,8 @@ fn locations(rendered: &Rendered<'_>, chosen: &[usize], selection: Selection) ->
     located.collect()
 }
 
-/// Returns the headings in the returned text; `None` if the text is that of the whole document, or if there is none.
+/// Returns the first headings in the returned text, as many as an outline has; `None` if the text is that of the whole document,
+/// or if there is none.
 pub fn headings(
     rendered: &Rendered<'_>,
     returned: &[ReturnedPassage],
@@ -101,7 +102,7 @@ pub fn headings(
             (start < end).then(|| start - piece.start..end - piece.start)
         };
         let shown: Vec<Range<usize>> = shown.iter().filter_map(within).collect();
-        outline::headings_within(&excerpt.content()[piece], &shown)
+        outline::headings_within(&excerpt.content()[piece], shown)
     };
-    Some(excerpt.parsable().into_iter().flat_map(of_piece).map(|heading| heading.text).collect())
+    Some(outline::outline(excerpt.parsable().into_iter().flat_map(of_piece)))
 }

@@ -12,6 +12,9 @@ use crate::excerpt::Excerpt;
 /// Passages that `query_relevant` and `top_passages` select if neither length nor number is limited.
 pub const MAX_SELECTED: usize = 5;
 
+/// Characters of an unknown passage id that its warning repeats. An id has 36.
+const ECHOED_CHARS: usize = 100;
+
 /// Returns the positions of the selected passages in document order. Adds warnings for unknown passage ids and for a query
 /// without a match. Selects nothing for an answer without text.
 pub fn choose(
@@ -94,7 +97,7 @@ fn by_ids(excerpt: &Excerpt, request: &ReadRequest, warnings: &mut Vec<ReadWarni
     for id in &request.passage_ids {
         match id.parse().ok().and_then(|id| positions.get(&id)) {
             Some(position) => chosen.push(*position),
-            None => stale.push(id.clone()),
+            None => stale.push(chars::truncate(id, ECHOED_CHARS).to_owned()),
         }
     }
     if !stale.is_empty() {

@@ -1,5 +1,3 @@
-use std::collections::HashMap;
-
 use docstore::File;
 use futures_util::{StreamExt, TryStreamExt};
 use ingest::objects;
@@ -9,8 +7,8 @@ use crate::cursor::{self, List};
 use crate::error::Result;
 use crate::{App, Viewer};
 
-/// Rows read at a time for the whole list.
-const ROWS: i64 = 5_000;
+/// Maximum number of files of a part of the whole list.
+const PART: i64 = 1_000;
 /// Concurrent requests to storage.
 const CONCURRENT: usize = 16;
 
@@ -29,6 +27,14 @@ pub struct FilesPage {
     pub files: Vec<FileView>,
     /// `None` on the last page.
     pub next_cursor: Option<String>,
+}
+
+/// Files in the order of their keys, which is not that of names.
+#[derive(Clone, Debug, Default)]
+pub struct FilesPart {
+    pub files: Vec<FileView>,
+    /// Key after which the next part begins; `None` for the last one.
+    pub next: Option<String>,
 }
 
 impl PageRequest {
@@ -50,39 +56,22 @@ impl PageRequest {
 }
 
 impl App {
-    /// Returns the files in storage, sorted by name.
-    pub async fn list_files(&self, viewer: &Viewer) -> Result<Vec<FileView>> {
+    /// Returns a part of the files in storage, whose keys follow `after`. All parts are the whole list: cheaper than its pages, but
+    /// not in the order of names.
+    pub async fn list_files_part(&self, viewer: &Viewer, after: Option<String>) -> Result<FilesPart> {
         let organization_id = viewer.organization_id;
-        let mut known: HashMap<String, File> = HashMap::new();
-        let mut after = None;
-        loop {
-            let page = self.store.list_files(organization_id, after.take(), ROWS).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.object_key.clone());
-            known.extend(page.into_iter().map(|file| (file.object_key.clone(), file)));
-        }
-        let mut files = Vec::with_capacity(known.len());
-        if known.is_empty() {
-            return Ok(files);
-        }
-        let prefix = objects::prefix(organization_id);
-        let mut next: Option<String> = None;
-        loop {
-            let page = self.blobs.list(&prefix, next.as_deref()).await?;
-            files.extend(page.objects.into_iter().filter_map(|object| {
-                let file = known.remove(&object.key)?;
-                FileView::of(file, object)
-            }));
-            match page.next {
-                Some(more) => next = Some(more),
-                None => break,
-            }
-        }
-        files.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(files)
+        let rows = self.store.list_files(organization_id, after.clone(), PART).await?;
+        let Some(last) = rows.last().map(|file| file.object_key.clone()) else { return Ok(FilesPart::default()) };
+        let is_full = i64::try_from(rows.len()).is_ok_and(|count| count == PART);
+        let mut objects = objects::list(&*self.blobs, organization_id, after, Some(&last)).await?;
+        let views = rows.into_iter().filter_map(|file| {
+            let object = objects.remove(&file.object_key)?;
+            FileView::of(file, object)
+        });
+        Ok(FilesPart { files: views.collect(), next: is_full.then_some(last) })
     }
 
-    /// Returns a page of the files in storage, in the order of [`list_files`](Self::list_files). Its cost depends on the limit only.
+    /// Returns a page of the files in storage, in the order of their names. Its cost depends on the limit only.
     ///
     /// # Errors
     /// `Invalid` for a cursor that is not of this list.

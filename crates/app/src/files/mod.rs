@@ -21,7 +21,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::{App, Error, Viewer};
 pub use find::Download;
-pub use list::{FilesPage, PageRequest};
+pub use list::{FilesPage, FilesPart, PageRequest};
 pub use outcomes::{OutcomeView, OutcomesPage};
 pub use view::FileView;
 

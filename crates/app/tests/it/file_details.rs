@@ -79,7 +79,7 @@ async fn pages_are_the_list_in_parts() {
     // Neither an upload that never came nor a deleted file is listed.
     world.app.presign_file(&tenant.viewer, labelled("a2.txt", "x", &[])).await.unwrap();
     world.app.delete_file(&tenant.viewer, "d.txt").await.unwrap();
-    let all = world.app.list_files(&tenant.viewer).await.unwrap();
+    let all = world.list_files(&tenant.viewer).await.unwrap();
     let all: Vec<String> = all.into_iter().map(|file| file.name).collect();
     assert_eq!(all, ["Z.txt", "a.txt", "b.txt", "c c.txt", "é.txt", "日本.txt"]);
     for limit in [1, 2, 3, 6, 100] {

@@ -17,7 +17,7 @@ fn presign(filename: &str, size: u64) -> PresignRequest {
 }
 
 async fn names(world: &TestApp, tenant: &Tenant) -> Vec<String> {
-    world.app.list_files(&tenant.viewer).await.unwrap().into_iter().map(|file| file.name).collect()
+    world.list_files(&tenant.viewer).await.unwrap().into_iter().map(|file| file.name).collect()
 }
 
 async fn found(world: &TestApp, tenant: &Tenant, query: &str) -> Vec<String> {
@@ -102,7 +102,7 @@ mod listing {
         }
         // This upload never came.
         world.app.presign_file(&tenant.viewer, presign("c.txt", 1)).await.unwrap();
-        let files = world.app.list_files(&tenant.viewer).await.unwrap();
+        let files = world.list_files(&tenant.viewer).await.unwrap();
         let listed: Vec<_> = files.iter().map(|file| (file.name.as_str(), file.size)).collect();
         assert_eq!(listed, [("a.txt", 7), ("b.txt", 7)]);
     }
@@ -113,10 +113,10 @@ mod listing {
         let tenant = world.tenant().await;
         world.upload(&tenant, "a.txt", "A text.").await;
         world.blobs.fail(BlobErrorKind::Unavailable);
-        let error = world.app.list_files(&tenant.viewer).await.unwrap_err();
+        let error = world.list_files(&tenant.viewer).await.unwrap_err();
         assert!(matches!(error, Error::Unavailable { backend: "storage", .. }), "{error:?}");
         world.blobs.fail(BlobErrorKind::Denied);
-        let error = world.app.list_files(&tenant.viewer).await.unwrap_err();
+        let error = world.list_files(&tenant.viewer).await.unwrap_err();
         assert!(matches!(error, Error::Internal(_)), "{error:?}");
         world.blobs.recover();
         assert_eq!(names(&world, &tenant).await, ["a.txt"]);

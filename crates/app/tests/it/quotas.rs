@@ -93,7 +93,7 @@ async fn a_deleted_file_counts_if_its_upload_comes() {
         world.put_object(&tenant, "a.txt", &"x".repeat(size as usize)).await;
         world.clock.advance(Duration::from_mins(16));
         assert!(presign(&world, &tenant, "b.txt", 1).await.is_err());
-        assert_eq!(world.app.list_files(&tenant.viewer).await.unwrap().len(), 1);
+        assert_eq!(world.list_files(&tenant.viewer).await.unwrap().len(), 1);
         assert!(world.app.delete_file(&tenant.viewer, "a.txt").await.unwrap());
         assert_eq!(world.app.me(&tenant.viewer).await.unwrap().files.used, 0);
 

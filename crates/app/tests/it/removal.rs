@@ -47,7 +47,7 @@ async fn a_deleted_organization_is_refused_and_its_data_is_removed() {
     world.feeder.drain_all().await.unwrap();
     let found = world.app.search(&other.viewer, workspace_search(&other, "tides")).await.unwrap();
     assert_eq!(found.hits.len(), 1, "the data of others stays");
-    assert_eq!(world.app.list_files(&other.viewer).await.unwrap().len(), 1);
+    assert_eq!(world.list_files(&other.viewer).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -77,9 +77,9 @@ async fn files_of_others_cannot_be_read() {
 #[tokio::test]
 async fn files_of_others_are_not_listed_or_deleted() {
     let (world, owner, stranger) = start().await;
-    assert!(world.app.list_files(&stranger.viewer).await.unwrap().is_empty());
+    assert!(world.list_files(&stranger.viewer).await.unwrap().is_empty());
     assert!(!world.app.delete_file(&stranger.viewer, "secret.txt").await.unwrap());
-    assert_eq!(world.app.list_files(&owner.viewer).await.unwrap().len(), 1);
+    assert_eq!(world.list_files(&owner.viewer).await.unwrap().len(), 1);
     let found = world.app.search(&owner.viewer, workspace_search(&owner, "tides")).await.unwrap();
     assert_eq!(found.hits.len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Reads of one or several documents for one answer.
 
-use api_types::{Content, ContentRange, ContentRequest, Passage, ReadDocument, Selection};
+use api_types::{ContentRange, ContentRequest, ReadDocument, Selection};
 use app::documents::ReadRequest;
 use app::{Deadline, Work};
 use futures_util::{StreamExt, stream};
@@ -9,6 +9,7 @@ use crate::call::Context;
 use crate::documents::view;
 use crate::failure::Failure;
 use crate::memory::Gathered;
+use crate::metered::length_of;
 use crate::pipeline::caught;
 
 /// Concurrent reads of one request.
@@ -19,6 +20,9 @@ const MAX_CHARS: i64 = 8_000_000;
 
 /// Bytes of a passage beside its text: ids, offsets and headings.
 const PASSAGE_BYTES: usize = 256;
+
+/// Bytes of a heading beside its text: quotation marks and a comma.
+const HEADING_BYTES: usize = 3;
 
 /// Limit of the text of each document that applies first.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -72,7 +76,7 @@ pub(crate) async fn held(
     memory: &Gathered<'_>,
 ) -> Result<ReadDocument, Failure> {
     let document = read(context, request, deadline).await?;
-    memory.add(bytes_of(document.content.as_ref(), document.passages.as_deref())).await?;
+    memory.add(bytes_of(&document)).await?;
     Ok(document)
 }
 
@@ -105,11 +109,14 @@ async fn read_one(
 }
 
 /// Estimates the bytes of a document in an answer.
-pub(crate) fn bytes_of(content: Option<&Content>, passages: Option<&[Passage]>) -> usize {
-    let content = content.map_or(0, |content| content.text.len());
-    let passages: usize = passages.into_iter().flatten().map(|passage| passage.text.len() + PASSAGE_BYTES).sum();
+pub(crate) fn bytes_of(document: &ReadDocument) -> usize {
+    let content = document.content.as_ref().map_or(0, |content| content.text.len());
+    let passages: usize = document.passages.iter().flatten().map(|passage| passage.text.len() + PASSAGE_BYTES).sum();
+    let headings: usize = document.doc.headings.iter().map(|heading| heading.len() + HEADING_BYTES).sum();
+    // Their details repeat parts of the request.
+    let warnings = length_of(&document.warnings).map_or(0, |length| usize::try_from(length.bytes).unwrap_or(0));
     // Ends of lines and quotation marks take two bytes.
-    (content + passages) / 16 * 17
+    (content + passages + headings + warnings) / 16 * 17
 }
 
 /// Returns a failure of the server if every read of every group ended with one: then there is nothing to answer with.
@@ -123,7 +130,32 @@ pub(crate) fn fault_of_all<T>(groups: &mut [Vec<Result<T, Failure>>]) -> Option<
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::{Value, json};
+
     use super::*;
+
+    #[test]
+    fn headings_and_warnings_of_a_document_count() {
+        let bytes = |headings: Value, warnings: Value| {
+            let doc = json!({
+                "doc_id": "0190a6d2-6a60-7b11-9c2f-2a8d6e4f7b90",
+                "canonical_url": "https://a.example/",
+                "source_url": "https://a.example/",
+                "first_seen_at": "2026-06-15T12:00:00Z",
+                "last_seen_at": "2026-06-15T12:00:00Z",
+                "headings": headings,
+            });
+            let document: ReadDocument = serde_json::from_value(json!({"doc": doc, "warnings": warnings})).unwrap();
+            bytes_of(&document)
+        };
+        assert_eq!(bytes(json!([]), json!([])), 0);
+        assert!(bytes(json!(vec!["a"; 10_000]), json!([])) >= 40_000);
+        let details = json!({"passage_ids": vec!["b".repeat(100); 1_000]});
+        let warning = json!({"code": "stale_passage_id", "message": "m", "details": details});
+        assert!(bytes(json!([]), json!([warning])) >= 100_000);
+    }
 
     #[test]
     fn documents_share_the_memory_of_an_answer() {

@@ -33,8 +33,7 @@ pub(crate) async fn fit(
     let Some(max_chars) = budget.max_chars_total.and_then(|max| u64::try_from(max).ok()) else { return Ok(response) };
     let on_exceed = budget.on_exceed;
     let documents = response.results.iter().filter_map(|result| result.document.as_deref());
-    let bytes = documents.map(|document| batch::bytes_of(document.content.as_ref(), document.passages.as_deref()));
-    let bytes: usize = bytes.sum();
+    let bytes: usize = documents.map(batch::bytes_of).sum();
     if bytes < LARGE {
         return shaped(response, max_chars, on_exceed);
     }

@@ -53,10 +53,10 @@ pub(crate) fn convert(body: DocumentRequest) -> Result<ReadRequest, Failure> {
     })
 }
 
-/// Returns the requests for the single documents.
-pub(crate) fn single(body: DocumentsRequest) -> Vec<DocumentRequest> {
+/// Returns the requests for the single documents. Each repeats the whole body, and is made when its turn comes.
+pub(crate) fn single(body: DocumentsRequest) -> impl Iterator<Item = DocumentRequest> {
     let DocumentsRequest { documents, include, query, content, max_age_seconds, cache_only, timeout_ms, .. } = body;
-    let request = |DocumentTarget { doc_id, canonical_url, capture_id }| DocumentRequest {
+    let request = move |DocumentTarget { doc_id, canonical_url, capture_id }| DocumentRequest {
         doc_id,
         canonical_url,
         capture_id,
@@ -68,7 +68,7 @@ pub(crate) fn single(body: DocumentsRequest) -> Vec<DocumentRequest> {
         timeout_ms,
         ..DocumentRequest::default()
     };
-    documents.into_iter().map(request).collect()
+    documents.into_iter().map(request)
 }
 
 /// Starts the time of a request.

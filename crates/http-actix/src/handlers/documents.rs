@@ -1,5 +1,6 @@
 use api_types::{DocumentResponse, DocumentResult, DocumentsRequest, DocumentsResponse, ReadDocument, ReadStatus};
 use app::Work;
+use app::documents::ReadRequest;
 use openapi::{Input, operations};
 
 use crate::call::Context;
@@ -100,7 +101,9 @@ async fn read_all(
     memory: &Gathered<'_>,
 ) -> Result<Vec<DocumentResult>, Failure> {
     // Their time starts together.
-    let requests: Vec<_> = request::single(body).into_iter().map(request::convert).collect();
+    let deadline = request::deadline(body.timeout_ms);
+    let requests = request::single(body).map(request::convert);
+    let requests = requests.map(|request| request.map(|request| ReadRequest { deadline, ..request }));
     let outcomes = batch::read_all(context, requests, context.deadline(), memory).await.into_iter().zip(0..);
     let mut outcomes: Vec<_> =
         outcomes.map(|(outcome, index)| outcome.map_err(|failure| named(failure, index))).collect();

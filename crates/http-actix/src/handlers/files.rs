@@ -4,7 +4,7 @@ use api_types::{
     IndexStartResponse, IndexStats, IndexStatusResponse, IndexedFile, PresignResponse,
 };
 use app::Work;
-use app::files::{FileView, FilesPage, OutcomeView, PresignRequest};
+use app::files::{FileView, FilesPage, FilesPart, OutcomeView, PresignRequest};
 use model::{FileStatus, RunMode, RunState, RunStats};
 use openapi::parameters::{FileName, PageQuery, SyncId};
 use openapi::{Input, operations};
@@ -13,7 +13,12 @@ use crate::call::Context;
 use crate::endpoint::Endpoint;
 use crate::failure::{Failure, clipped};
 use crate::handlers::page;
+use crate::memory::{Answer, Gathered};
+use crate::metered;
 use crate::numbers::wire_int;
+
+/// Bytes of an entry beside its name, reason and labels: names of fields, ids and times.
+const ENTRY_BYTES: usize = 256;
 
 impl Endpoint for operations::PresignFile {
     async fn handle(context: &Context, input: Input<Self>) -> Result<PresignResponse, Failure> {
@@ -40,24 +45,56 @@ impl Endpoint for operations::PresignFile {
 
 impl Endpoint for operations::ListFiles {
     async fn handle(context: &Context, input: Input<Self>) -> Result<FileListResponse, Failure> {
-        let page = match input.query {
-            PageQuery { cursor: None, limit: None } => None,
-            query => Some(page::request(query)?),
-        };
-        let listing = context.run(Work::Small, |service, viewer| async move {
-            match page {
-                Some(page) => service.list_files_page(&viewer, page).await,
-                None => Ok(FilesPage { files: service.list_files(&viewer).await?, next_cursor: None }),
-            }
-        });
-        let FilesPage { files, next_cursor } = listing.await?;
-        Ok(FileListResponse {
-            schema: context.schema::<FileListResponse>(),
-            request_id: context.request_id,
-            files: files.into_iter().map(entry).collect(),
-            next_cursor,
-        })
+        listing(context, input.query, &context.gather()).await
     }
+
+    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
+        let memory = context.gather();
+        let response = listing(context, input.query, &memory).await?;
+        metered::answer(context, memory, response).await
+    }
+}
+
+/// Returns the page that the query asks for, or the whole list.
+async fn listing(context: &Context, query: PageQuery, memory: &Gathered<'_>) -> Result<FileListResponse, Failure> {
+    let (files, next_cursor) = match query {
+        PageQuery { cursor: None, limit: None } => (whole_list(context, memory).await?, None),
+        query => {
+            let page = page::request(query)?;
+            let reading =
+                context.run(Work::Small, |service, viewer| async move { service.list_files_page(&viewer, page).await });
+            let FilesPage { files, next_cursor } = reading.await?;
+            (files.into_iter().map(entry).collect(), next_cursor)
+        }
+    };
+    Ok(FileListResponse {
+        schema: context.schema::<FileListResponse>(),
+        request_id: context.request_id,
+        files,
+        next_cursor,
+    })
+}
+
+/// Returns all files, sorted by name. Reads them in parts, and takes memory for each.
+async fn whole_list(context: &Context, memory: &Gathered<'_>) -> Result<Vec<FileEntry>, Failure> {
+    let deadline = context.deadline();
+    let mut files: Vec<FileEntry> = Vec::new();
+    let mut after = None;
+    loop {
+        let reading = context.run_until(deadline, Work::Report, |service, viewer| async move {
+            service.list_files_part(&viewer, after).await
+        });
+        let FilesPart { files: part, next } = reading.await?;
+        let part: Vec<FileEntry> = part.into_iter().map(entry).collect();
+        memory.add(part.iter().map(bytes_of).sum()).await?;
+        files.extend(part);
+        if next.is_none() {
+            break;
+        }
+        after = next;
+    }
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(files)
 }
 
 impl Endpoint for operations::GetFile {
@@ -162,6 +199,12 @@ fn entry(file: FileView) -> FileEntry {
         indexed_at: file.indexed_at.map(rfc3339),
         labels: file.labels,
     }
+}
+
+/// Estimates the bytes of an entry in an answer.
+fn bytes_of(file: &FileEntry) -> usize {
+    let labels: usize = file.labels.iter().map(String::len).sum();
+    file.name.len() + file.reason.as_ref().map_or(0, String::len) + labels + ENTRY_BYTES
 }
 
 fn outcome(file: OutcomeView) -> IndexedFile {

@@ -26,10 +26,6 @@ const NOTICE_TIMEOUT: Duration = Duration::from_millis(300);
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
-/// Built at the first request, since most servers never receive one.
-static OPENAPI: LazyLock<StaticFile> =
-    LazyLock::new(|| StaticFile::new("application/json", format!("{:#}\n", openapi::document())));
-
 /// The reference page without a base URL.
 static DOCS: LazyLock<String> = LazyLock::new(|| reference::page(&openapi::document()));
 
@@ -74,7 +70,8 @@ pub(crate) async fn openapi(request: HttpRequest, state: web::Data<State>) -> Ht
     if let Err(failure) = refuse_unknown_parameters(&request, |_| false) {
         return without_admission(&request, &state, Err(failure)).await;
     }
-    OPENAPI.answer(&request).await
+    let document = || format!("{:#}\n", openapi::document_below(state.published.path()));
+    state.openapi.get_or_init(|| StaticFile::new("application/json", document())).answer(&request).await
 }
 
 /// `GET /docs`, without authentication. Query parameters are ignored.

@@ -45,7 +45,7 @@ impl Endpoint for operations::CreateResearch {
     async fn respond(call: &Call, input: Input<Self>) -> Result<Reply, Failure> {
         let context = &call.context;
         let response = Self::handle(context, input).await?;
-        let location = format!("/v1/research/{}", response.run.research_id);
+        let location = context.state.published.path_of(&format!("/v1/research/{}", response.run.research_id));
         let body = context.hold(metered::serialize(context, 0, response).await?).await?;
         Ok(Reply::success::<Self>(body)?.located(location))
     }

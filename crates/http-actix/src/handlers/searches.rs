@@ -132,6 +132,7 @@ async fn charged_search<T>(
         request_id: context.request_id,
         session_id,
         access: context.access.clone(),
+        files_path: context.state.published.path_of("/v1/files"),
         outcome,
         shaping,
     };

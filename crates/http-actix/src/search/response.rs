@@ -23,9 +23,6 @@ pub(crate) fn ranking(ranker_version: String) -> Ranking {
 /// Bytes of a hit or a passage beside its texts: ids, addresses, times and offsets.
 const FACTS_BYTES: usize = 256;
 
-/// Path of the list of an organization's files.
-const FILES_PATH: &str = "/v1/files";
-
 /// The parts of an answer, before its shape is planned.
 #[derive(Debug)]
 pub(crate) struct Page {
@@ -33,6 +30,8 @@ pub(crate) struct Page {
     pub request_id: Uuid,
     pub session_id: String,
     pub access: Access,
+    /// Path of the list of the organization's files.
+    pub files_path: String,
     pub outcome: SearchOutcome,
     pub shaping: Shaping,
 }
@@ -112,7 +111,7 @@ impl Page {
         Some(IntegrationResults {
             total: wire_int(total),
             selected: wire_int(selected as u64),
-            href: FILES_PATH.to_owned(),
+            href: self.files_path.clone(),
         })
     }
 }

@@ -93,6 +93,7 @@ fn any_page() -> impl Strategy<Value = Page> {
             access: Access {
                 rate_limit: RateLimit { limit_rps: 10, remaining: 9, reset_at: "2026-01-01T00:00:00Z".to_owned() },
             },
+            files_path: "/v1/files".to_owned(),
             outcome: SearchOutcome {
                 search_id: SearchId(Uuid::from_u128(3)),
                 charge: None,

@@ -100,6 +100,20 @@ async fn documents_beyond_the_memory_of_answers_are_errors_of_their_entries() {
 }
 
 #[actix_web::test]
+async fn unknown_passage_ids_are_not_repeated_in_full() {
+    let api = with_pages(&[200]).await;
+    let content = json!({"selection": "passage_ids", "passage_ids": ["潮".repeat(300_000), "x"]});
+    let documents = vec![json!({"canonical_url": url(0)}); 20];
+    let answer = read(&api, json!({"documents": documents, "content": content})).await;
+    assert!(answer.bytes.len() < 100_000, "{}", answer.bytes.len());
+    for result in answer.json()["results"].as_array().unwrap() {
+        let warning = &result["document"]["warnings"][0];
+        assert_eq!(warning["code"], "stale_passage_id");
+        assert_eq!(warning["details"]["passage_ids"], json!(["潮".repeat(100), "x"]));
+    }
+}
+
+#[actix_web::test]
 async fn documents_share_the_time_of_their_request() {
     let mut setup = Setup::default();
     setup.options.request_timeout = Duration::from_secs(1);

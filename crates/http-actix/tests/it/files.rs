@@ -1,4 +1,8 @@
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use actix_web::test::TestRequest;
+use http_actix::MemoryLimits;
 use model::RunMode;
 use serde_json::{Value, json};
 use test_support::Setup;
@@ -29,6 +33,29 @@ async fn files_are_listed() {
     assert_eq!((&file["name"], &file["size"]), (&json!("a.txt"), &json!(5)));
     assert!(file["last_modified"].as_str().unwrap().ends_with('Z'));
     assert!(body["request_id"].is_string());
+}
+
+#[actix_web::test]
+async fn the_whole_list_takes_memory_while_it_is_read() {
+    // One list at a time.
+    let max_wait = Duration::from_millis(50);
+    let memory = MemoryLimits { large_response: 16, responses: 300, max_wait, ..MemoryLimits::default() };
+    let api = Api::new().await.with_memory(memory);
+    // More than storage lists at a time.
+    let names: Vec<String> = (0..1_001).map(|number| format!("{number:04}.txt")).collect();
+    for name in &names {
+        api.world.plant_file(&api.tenant, name, "A text.").await;
+    }
+    let unread = api.send_unread(api.authorized(TestRequest::get().uri("/v1/files"))).await;
+    let listed = || api.world.blobs.listed.swap(0, Ordering::Relaxed);
+    listed();
+    api.get("/v1/files").await.expect_error(503, "overloaded");
+    assert_eq!(listed(), 1, "it is refused before the rest is read");
+    drop(unread);
+    let body = api.get("/v1/files").await.json();
+    let found: Vec<&str> =
+        body["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
+    assert_eq!((found, listed()), (names.iter().map(String::as_str).collect(), 2));
 }
 
 async fn delete(api: &Api, name: &str) -> Answer {

@@ -114,6 +114,11 @@ async fn root_leads_browsers_to_the_reference_and_programs_to_its_files() {
     let below = Api::new().await.at("https://example.com/search/api");
     let redirect = get(&below, "/", &[("Accept", BROWSER)]).await;
     assert_eq!(redirect.header("Location"), Some("/search/api/docs"));
+    let document = get(&below, "/openapi.json", &[]).await.json();
+    assert_eq!(document["servers"][0]["url"], "/search/api");
+    let created = below.post("/v1/research", &json!({"query": "x"})).await;
+    let path = format!("/search/api/v1/research/{}", created.json()["research_id"].as_str().unwrap());
+    assert_eq!(created.header("Location"), Some(path.as_str()));
 }
 
 /// Examples have the right fields and addresses; what they name does not exist.

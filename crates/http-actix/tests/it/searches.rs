@@ -237,6 +237,9 @@ async fn ids_only_shows_ids_and_no_access() {
     let selected = urls(&body).iter().filter(|url| url.starts_with("workspace:")).count();
     assert!((1..=2).contains(&selected));
     assert_eq!(body["integration_results"], json!({"total": 2, "selected": selected, "href": "/v1/files"}));
+    let below = api.at("https://example.com/search/api");
+    let body = below.search_both(4, json!({"verbosity": "ids_only"})).await.json();
+    assert_eq!(body["integration_results"]["href"], "/search/api/v1/files");
 }
 
 #[actix_web::test]

@@ -292,7 +292,9 @@ fn document_bytes(document: &NewDocument) -> usize {
         let terms: usize = parts.terms.iter().map(Vec::len).sum();
         parts.content.len() + terms
     });
-    document.capture.content.len() + passages + parts
+    let headings: usize =
+        document.capture.headings.0.iter().map(|heading| heading.len() + std::mem::size_of::<String>()).sum();
+    document.capture.content.len() + passages + headings + parts
 }
 
 #[cfg(test)]
@@ -323,5 +325,17 @@ mod tests {
         let long = document(text);
         assert!(long.capture.content.len() < length / 2, "it is divided");
         assert!(document_bytes(&long) > length, "{}", document_bytes(&long));
+    }
+
+    #[test]
+    fn headings_are_limited_and_count() {
+        let mut listed = document("# a\n".repeat(20_000));
+        assert_eq!(listed.capture.headings.0.len(), 1_000);
+        let whole = document_bytes(&listed);
+        listed.capture.headings.0.clear();
+        assert!(whole >= document_bytes(&listed) + 1_000 * "a".len());
+        let long = document(format!("# {}\n\nText.\n\n", "é".repeat(250)).repeat(2_000));
+        let bytes: usize = long.capture.headings.0.iter().map(String::len).sum();
+        assert!((60_000..=64 << 10).contains(&bytes), "{bytes}");
     }
 }

@@ -1,7 +1,7 @@
 //! Plan of a run: the difference between the storage listing and the docstore, both in pages of key order. A plan keeps one id per
 //! file; the files themselves are listed once more while they are processed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use blobs::{BlobStore, ObjectMeta};
@@ -141,7 +141,7 @@ async fn list(
     let limit = i64::try_from(PAGE).unwrap_or(i64::MAX);
     let files = store.list_files(organization_id, after.clone(), limit).await?;
     let next = files.last().filter(|_| files.len() == PAGE).map(|file| file.object_key.clone());
-    let mut objects = list_objects(blobs, &objects::prefix(organization_id), after, next.as_deref()).await?;
+    let mut objects = objects::list(blobs, organization_id, after, next.as_deref()).await?;
     let files = files
         .into_iter()
         .map(|file| {
@@ -150,24 +150,4 @@ async fn list(
         })
         .collect();
     Ok(Listing { files, unknown: objects.len(), next })
-}
-
-/// Lists the objects after one key, up to another or to the end.
-async fn list_objects(
-    blobs: &dyn BlobStore,
-    prefix: &str,
-    mut after: Option<String>,
-    last: Option<&str>,
-) -> Result<HashMap<String, ObjectMeta>, RunError> {
-    let is_wanted = |key: &str| last.is_none_or(|last| key <= last);
-    let mut objects = HashMap::new();
-    loop {
-        let page = blobs.list(prefix, after.as_deref()).await?;
-        let wanted = page.objects.into_iter().filter(|object| is_wanted(&object.key));
-        objects.extend(wanted.map(|object| (object.key.clone(), object)));
-        match page.next.filter(|next| is_wanted(next)) {
-            Some(next) => after = Some(next),
-            None => return Ok(objects),
-        }
-    }
 }

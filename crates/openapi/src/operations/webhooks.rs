@@ -62,8 +62,8 @@ impl Operation for CreateWebhook {
 Registers an address that receives events of the organization, and returns its secret, once. Deliveries follow the Standard \
 Webhooks specification: a `POST` of `{type, timestamp, data}` with the headers `webhook-id`, `webhook-timestamp` and \
 `webhook-signature`. Any 2xx response acknowledges an event. Other deliveries are repeated for 3 days with growing delays, so an \
-event can arrive more than once, with the same `webhook-id`. Redirects are not followed. Status 410 disables the webhook, and so \
-do 3 days of failures. An organization has at most 50 webhooks.";
+event can arrive more than once, with the same `webhook-id`. Redirects are not followed. Status 410 disables the webhook. So does \
+an event that failed for 3 days without a success of any event in the last 2. An organization has at most 50 webhooks.";
     const LABEL: &'static str = "Create webhook";
     const SUCCESS: &'static str = "The webhook with its secret.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::QuotaExceeded];

@@ -87,7 +87,12 @@ macro_rules! query_parameters {
 
 /// The schema of a time in ISO 8601: with an offset, without one, or a day.
 fn time_or_empty() -> Value {
-    let without_offset = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?$";
+    const LONG: &str = r"(0[13578]|1[02])-(0[1-9]|[12]\d|3[01])";
+    const SHORT: &str = r"(0[469]|11)-(0[1-9]|[12]\d|30)";
+    // Without the leap day, which depends on the year. With an offset it is a date-time.
+    const FEBRUARY: &str = r"02-(0[1-9]|1\d|2[0-8])";
+    const TIME: &str = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?";
+    let without_offset = format!(r"^\d{{4}}-({LONG}|{SHORT}|{FEBRUARY})T{TIME}$");
     json!({
         "type": "string",
         "anyOf": [{"format": "date-time"}, {"pattern": without_offset}, {"format": "date"}, {"const": ""}],

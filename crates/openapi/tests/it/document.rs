@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use api_types::schemas;
-use openapi::{Tag, document, operations};
+use openapi::{Tag, document, document_below, operations};
 use serde_json::{Value, json};
 
 /// Visits `value` and every value below it, with its JSON pointer.
@@ -235,9 +235,53 @@ fn defaults_are_declared() {
         ("ContentRequest", "include_offsets", json!(false)),
         ("ContentRange", "start_char", json!(0)),
         ("IndexRequest", "mode", json!("incremental")),
+        ("ResponseShape", "max_passages_per_result", json!(3)),
+        ("ResearchOutputRequest", "max_chars", json!(12_000)),
     ] {
         assert_eq!(default(schema, field), expected, "{schema}.{field}");
     }
+}
+
+#[test]
+fn times_without_an_offset_have_every_day_of_their_month() {
+    let document = document();
+    let parameters = document["paths"]["/v1/usage"]["get"]["parameters"].as_array().unwrap();
+    let from = parameters.iter().find(|parameter| parameter["name"] == "from").unwrap();
+    let validator = jsonschema::draft202012::options().should_validate_formats(true).build(&from["schema"]).unwrap();
+    for (day, is_valid) in [
+        ("01-01", true),
+        ("01-31", true),
+        ("02-28", true),
+        ("02-30", false),
+        ("04-30", true),
+        ("04-31", false),
+        ("11-31", false),
+        ("12-31", true),
+        ("12-32", false),
+        ("12-00", false),
+        ("13-01", false),
+        ("00-10", false),
+    ] {
+        let time = json!(format!("2026-{day}T00:00:00"));
+        assert_eq!(validator.is_valid(&time), is_valid, "{time}");
+    }
+    for (time, is_valid) in [
+        ("2028-02-29T00:00:00Z", true),
+        ("2026-01-31", true),
+        ("2026-01-31T23:59:59.123456789", true),
+        ("2026-01-31T24:00:00", false),
+        ("x2026-01-31T00:00:00", false),
+        ("", true),
+    ] {
+        assert_eq!(validator.is_valid(&json!(time)), is_valid, "{time}");
+    }
+}
+
+#[test]
+fn the_server_is_the_path_below_which_the_api_is_served() {
+    let url = |document: Value| document["servers"][0]["url"].clone();
+    assert_eq!(url(document()), "/");
+    assert_eq!(url(document_below("/search/api")), "/search/api");
 }
 
 #[test]

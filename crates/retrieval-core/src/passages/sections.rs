@@ -19,7 +19,7 @@ pub(super) const TINY_SECTION: usize = 100;
 pub(super) struct Section {
     /// Level and text of the headings at the start; empty before the first heading.
     pub headings: Vec<(u8, String)>,
-    /// Headings of the sections that were joined to this one.
+    /// The path of headings at the end of the sections that were joined to this one: one for each level at most.
     pub joined_headings: Vec<(u8, String)>,
     pub bytes: Range<usize>,
     /// True if the text after the headings begins with an indivisible block.
@@ -167,11 +167,26 @@ impl Sections {
         match self.made.last_mut() {
             Some(last) if tiny && last.bytes.len() + section.bytes.len() <= super::MIN_CHARS => {
                 last.bytes.end = section.bytes.end;
-                last.joined_headings.extend(section.headings);
+                super::enter(&mut last.joined_headings, section.headings);
                 last.breaks.push(Break { at: section.bytes.start, strength: Strength::Block, whole: false });
                 last.breaks.extend(section.breaks);
             }
             _ => self.made.push(section),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_sections_keep_the_path_at_their_end_only() {
+        let deep = "# a\n## b\n### c\n#### d\n##### e\n###### f\n";
+        for (repeated, levels) in [("# a\n", 1), ("# a\n\n## b\n## c\n", 2), (deep, 6)] {
+            let made = sections(&repeated.repeat(5_000));
+            let most = made.iter().map(|section| section.joined_headings.len()).max();
+            assert_eq!(most, Some(levels), "{repeated}");
         }
     }
 }
