@@ -61,14 +61,33 @@ fn main() -> ExitCode {
     if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns the environment, without variables that are not Unicode: no setting is.
-pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+/// Returns the environment, without variables of other programs that are not Unicode.
+///
+/// # Errors
+/// One of the server's own is not: it would be ignored.
+pub(crate) fn environment() -> anyhow::Result<Vec<(String, String)>> {
+    let mut variables = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let shown = name.to_string_lossy().into_owned();
+        match (name.into_string(), value.into_string()) {
+            (Ok(name), Ok(value)) => variables.push((name, value)),
+            _ if settings::is_own_variable(&shown) => {
+                anyhow::bail!("the variable `{}` is not valid UTF-8", logging::visible(&shown));
+            }
+            _ => {}
+        }
+    }
+    Ok(variables)
+}
+
+fn load(config: Option<&Path>) -> Result<Settings, Vec<anyhow::Error>> {
+    let environment = environment().map_err(|error| vec![error])?;
+    let all = |error: settings::SettingsError| error.into_list().into_iter().map(anyhow::Error::from).collect();
+    Settings::load(config, environment).map_err(all)
 }
 
 fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>> {
-    let settings = Settings::load(config, environment()).map_err(|error| {
-        let errors: Vec<_> = error.into_list().into_iter().map(anyhow::Error::from).collect();
+    let settings = load(config).map_err(|errors| {
         if let Command::Doctor { json } = &command {
             commands::report_settings(&errors, *json);
         }

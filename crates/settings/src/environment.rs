@@ -22,6 +22,12 @@ const OTHER_PROGRAMS: [&str; 9] = [
     "RETRIEVAL_WORKSPACE_ID",
 ];
 
+/// Returns true for the variable of a setting, and for one that begins like it and is none. Variables of the project's other programs are
+/// not the server's.
+pub fn is_own_variable(name: &str) -> bool {
+    name.starts_with(PROJECT_PREFIX) && !OTHER_PROGRAMS.contains(&name)
+}
+
 /// Parses the variables. The default's type decides how a value is parsed, so that an API key such as `123456` stays
 /// text; lists are comma-separated. Unknown keys are kept and rejected later with those of the file.
 pub(crate) fn parse(
@@ -39,10 +45,7 @@ pub(crate) fn parse(
             {
                 errors.push(error);
             }
-        } else if name.starts_with(PROJECT_PREFIX)
-            && !OTHER_PROGRAMS.contains(&name.as_str())
-            && !is_service_link(&name, &text)
-        {
+        } else if is_own_variable(&name) && !is_service_link(&name, &text) {
             let hint = nearest_variable(&name[PROJECT_PREFIX.len()..], defaults, 2).map_or_else(
                 || format!("variables of settings are `{ENVIRONMENT_PREFIX}SECTION__KEY`"),
                 |near| format!("did you mean `{near}`?"),

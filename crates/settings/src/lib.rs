@@ -20,6 +20,7 @@ mod values;
 mod warnings;
 mod web;
 
+pub use environment::is_own_variable;
 pub use error::SettingsError;
 pub use secret::Secret;
 pub use sections::{

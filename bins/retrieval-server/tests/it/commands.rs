@@ -1,6 +1,8 @@
 //! Operator commands: exit statuses, JSON output, settings.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 
 use serde_json::json;
 use uuid::Uuid;
@@ -55,6 +57,22 @@ fn errors_name_the_invalid_setting() {
         let checked = with_environment(name, value);
         assert_eq!(checked.code(), Some(1), "{checked:#?}");
         assert!(checked.stderr.to_ascii_uppercase().contains(named), "{name}: {}", checked.stderr);
+    }
+    // Only the value, only the name, and variables of other programs.
+    let latin1 = |text: &'static [u8]| OsStr::from_bytes(text);
+    for (name, value, refused) in [
+        (latin1(b"RETRIEVAL__STORAGE__SECRET_ACCESS_KEY"), latin1(b"sch\xfcssel"), Some("SECRET_ACCESS_KEY`")),
+        (latin1(b"RETRIEVAL__ST\xd6RAGE"), latin1(b"x"), Some("`RETRIEVAL__ST")),
+        (latin1(b"RETRIEVAL_CONFIG"), latin1(b"/home/gr\xfcn"), None),
+        (latin1(b"GR\xdcN"), latin1(b"gr\xfcn"), None),
+    ] {
+        let mut check = command();
+        check.args(["config", "check", "--config"]).arg(server.settings_file()).env(name, value);
+        let checked = run(check, b"");
+        assert_eq!(checked.code(), Some(i32::from(refused.is_some())), "{name:?}: {checked:#?}");
+        let names = |named: &str| checked.stderr.contains(named) && checked.stderr.contains("is not valid UTF-8");
+        assert!(refused.is_none_or(names), "{name:?}: {}", checked.stderr);
+        assert!(!checked.stderr.contains("ssel"), "a value is not shown: {}", checked.stderr);
     }
     let mut missing = command();
     missing.args(["config", "check", "--config", "/nowhere/settings.toml"]);

@@ -36,7 +36,7 @@ pub async fn run(folder: &Path, settings: &Settings, config: Option<&Path>) -> a
     let database = draft.path.join(archive::DATABASE);
     store.copy_to(&database).await.context("copying the database")?;
     let copy = Docstore::open_copy(&database)?;
-    let settings_text = Settings::effective_toml(config, environment())?;
+    let settings_text = Settings::effective_toml(config, environment()?)?;
     std::fs::write(draft.path.join(archive::SETTINGS), settings_text)?;
     let mut manifest = manifest(&copy).await?;
     let mut problems = 0;
