@@ -30,13 +30,8 @@ pub enum Failure {
     #[error(transparent)]
     Client(#[from] Error),
     /// A failed request whose next step depends on the command.
-    #[error("{error}")]
-    Advised {
-        error: Error,
-        next: String,
-        /// Run that continues.
-        research_id: Option<String>,
-    },
+    #[error("{0}")]
+    Advised(Error, Box<Advice>),
     #[error("{0}")]
     Usage(String),
     #[error("{0}")]
@@ -53,6 +48,14 @@ pub enum Failure {
     Output(#[source] io::Error),
 }
 
+/// What to do after a failed request.
+#[derive(Debug)]
+pub struct Advice {
+    next: String,
+    /// Run that continues.
+    research_id: Option<String>,
+}
+
 impl Failure {
     /// Returns the failure of a request that creates something. If its answer was lost, `list` is the command that shows whether it
     /// was executed.
@@ -67,7 +70,7 @@ impl Failure {
             return Failure::Client(error);
         }
         let next = format!("it may have been executed: see `{list}`");
-        Failure::Advised { error, next, research_id: None }
+        Failure::Advised(error, Box::new(Advice { next, research_id: None }))
     }
 
     /// Returns the failure to follow a run. Unless there is no such run, it continues.
@@ -80,20 +83,20 @@ impl Failure {
             return Failure::Client(error);
         }
         let next = format!("the run continues: `retrieval research --follow {research_id}`");
-        Failure::Advised { error, next, research_id: Some(research_id.to_owned()) }
+        Failure::Advised(error, Box::new(Advice { next, research_id: Some(research_id.to_owned()) }))
     }
 
     /// Returns the error of a failed request.
     fn of_request(&self) -> Option<&Error> {
         match self {
-            Failure::Client(error) | Failure::Advised { error, .. } => Some(error),
+            Failure::Client(error) | Failure::Advised(error, _) => Some(error),
             _ => None,
         }
     }
 
     pub fn exit(&self) -> u8 {
         match self {
-            Failure::Client(error) | Failure::Advised { error, .. } => client_exit_status(error),
+            Failure::Client(error) | Failure::Advised(error, _) => client_exit_status(error),
             Failure::Usage(_) => 2,
             Failure::NotAllowed(_) => 3,
             Failure::NotFound(_) => 4,
@@ -114,7 +117,9 @@ impl Failure {
                 body["details"] = json!(api.details);
             }
         }
-        if let Failure::Advised { research_id: Some(research_id), .. } = self {
+        if let Failure::Advised(_, advice) = self
+            && let Some(research_id) = &advice.research_id
+        {
             body["details"]["research_id"] = json!(research_id);
         }
         json!({ "error": body })
@@ -155,7 +160,7 @@ impl Failure {
         }
         let next = match self {
             Failure::Client(error) => next_step(error),
-            Failure::Advised { next, .. } => next.clone(),
+            Failure::Advised(_, advice) => advice.next.clone(),
             _ => String::new(),
         };
         message.push_str(if next.is_empty() { "" } else { "; " });
@@ -166,7 +171,7 @@ impl Failure {
     /// Returns a stable code for programs.
     pub fn code(&self) -> &str {
         match self {
-            Failure::Client(error) | Failure::Advised { error, .. } => client_code(error),
+            Failure::Client(error) | Failure::Advised(error, _) => client_code(error),
             Failure::Usage(_) => "usage",
             Failure::Local { .. } => "local",
             Failure::NotAllowed(_) => "not_allowed",

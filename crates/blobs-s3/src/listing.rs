@@ -68,10 +68,10 @@ fn check(document: &[u8]) -> Result<(), String> {
                 }
                 expected = value_check(&name);
             }
-            XmlEvent::Characters(text) | XmlEvent::CData(text) => {
-                if expected.take().is_some_and(|is_valid| !is_valid(&text)) {
-                    return Err(format!("`{text}` is no such value"));
-                }
+            XmlEvent::Characters(text) | XmlEvent::CData(text)
+                if expected.take().is_some_and(|is_valid| !is_valid(&text)) =>
+            {
+                return Err(format!("`{text}` is no such value"));
             }
             XmlEvent::EndElement { name } => {
                 depth -= 1;
