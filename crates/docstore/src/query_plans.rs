@@ -1,0 +1,117 @@
+//! Indexes that SQLite uses for frequent operations.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use diesel::QueryableByName;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+
+use crate::backend::sqlite::queries;
+use crate::documents::NewDocument;
+use crate::parts::{NewParts, WantedParts, divide_at};
+use crate::query_counts::{DOCUMENT, NOW, Observed, listed_page, reading};
+use crate::rows::Passage;
+
+/// Line of a query plan (https://sqlite.org/eqp.html).
+#[derive(QueryableByName)]
+struct Step {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// Returns the steps of the plans of all queries, updates and deletions since the last call.
+async fn plans(db: &mut Observed) -> Vec<String> {
+    let mut steps = Vec::new();
+    for statement in db.statements() {
+        let statement = statement.split(" -- binds").next().unwrap_or_default();
+        if ["SELECT", "UPDATE", "DELETE"].iter().any(|word| statement.starts_with(word)) {
+            let plan = diesel::sql_query(format!("EXPLAIN QUERY PLAN {statement}"));
+            let rows: Vec<Step> = plan.load(&mut db.connection).await.unwrap();
+            steps.extend(rows.into_iter().map(|step| step.detail));
+        }
+    }
+    db.statements();
+    steps
+}
+
+/// Divides a new content of three passages into parts of one passage each.
+fn divided(mut new: NewDocument) -> NewDocument {
+    let content = "x".repeat(60);
+    let passage = |ordinal: i32| {
+        let (start, end) = (20 * ordinal, 20 * ordinal + 20);
+        Passage {
+            ordinal,
+            byte_start: start,
+            byte_end: end,
+            char_start: start,
+            char_end: end,
+            ..new.passages[0].clone()
+        }
+    };
+    new.passages = (0..3).map(passage).collect();
+    let map = divide_at(&content, &new.passages, 1, 20, 20).unwrap();
+    new.capture.content = content[..map.start(1).byte].to_owned();
+    new.capture.parts = Some(map);
+    new.parts = Some(NewParts { content: Arc::new(content), terms: Arc::new(vec![vec![1]]) });
+    new
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn captures_are_found_by_their_ids_or_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    let page = divided(listed_page("shared"));
+    let (capture_id, passage_id) = (page.capture.capture_id, page.passages[0].passage_id);
+    queries::captures::save_documents(&mut db.connection, vec![page], NOW).await.unwrap();
+    let wanted = vec![WantedParts { capture_id, parts: vec![0, 1] }];
+    let parts = queries::parts::load_parts(&mut db.connection, organization_id, wanted).await.unwrap();
+    assert_eq!(parts.len(), 2);
+    let wanted = vec![(capture_id, vec![0])];
+    let terms = queries::parts::load_terms(&mut db.connection, organization_id, wanted).await.unwrap();
+    assert_eq!(terms.len(), 1);
+    let wanted = vec![passage_id];
+    let found = queries::parts::find_passages(&mut db.connection, organization_id, capture_id, wanted).await.unwrap();
+    assert!(!found.is_empty());
+    let model = || "model".to_owned();
+    queries::vectors::load_vectors(&mut db.connection, organization_id, vec![capture_id], model()).await.unwrap();
+    queries::vectors::find_reusable_vectors(&mut db.connection, capture_id, model()).await.unwrap();
+    let capture_ids = vec![capture_id];
+    queries::evidence::keep_as_evidence(&mut db.connection, organization_id, capture_ids, NOW).await.unwrap();
+    for content in ["first", "second"] {
+        queries::page_reads::save_page_read(&mut db.connection, reading(organization_id, content)).await.unwrap();
+    }
+    queries::page_reads::load_page_reads(&mut db.connection, organization_id, vec![DOCUMENT]).await.unwrap();
+    queries::page_reads::delete_page_reads(&mut db.connection, organization_id, vec![DOCUMENT]).await.unwrap();
+    queries::web_pages::remove_web_pages(&mut db.connection, vec![DOCUMENT], NOW, None).await.unwrap();
+    let mut restored = listed_page("restored");
+    restored.capture.captured_at = NOW + Duration::from_secs(1);
+    queries::captures::save_documents(&mut db.connection, vec![restored], NOW).await.unwrap();
+
+    let steps = plans(&mut db).await;
+    let reads = |step: &&String| step.starts_with("SEARCH captures ") || step.starts_with("SCAN captures");
+    let captures: Vec<&String> = steps.iter().filter(reads).collect();
+    assert!(captures.len() > 12, "{steps:#?}");
+    for step in captures {
+        assert!(step.contains("(capture_id=?") || step.contains("(doc_id=?"), "{step}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_of_one_organization_are_not_all_read_to_find_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = db.organization_id;
+    db.statements();
+    queries::runs::has_unfinished_run(&mut db.connection, organization_id).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(|step| step.ends_with("(organization_id=? AND state=?)")), "{steps:#?}");
+    queries::storage_totals::list_expired_uploads(&mut db.connection, Some(organization_id), NOW, 1).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(|step| step.contains("(organization_id=? AND upload_expires_at<?)")), "{steps:#?}");
+    queries::deleted_files::forget_processing(&mut db.connection, organization_id, &[DOCUMENT]).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(|step| step.contains("(organization_id=? AND doc_id=?)")), "{steps:#?}");
+}
