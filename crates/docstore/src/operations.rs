@@ -271,8 +271,9 @@ operations! {
     /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
     /// crawl is gone.
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
-    /// Queues at most `limit` URLs that the current round has not visited. Returns their number.
-    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
+    /// Queues the next `limit` URLs that the current round has not visited, in id order. Returns their number and the last one; `None` at
+    /// the end.
+    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, after: Option<DocId>, limit: i64, now: Timestamp) -> (usize, Option<DocId>);
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
     /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages of a full crawl. New URLs

@@ -7,12 +7,15 @@ use std::time::Duration;
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
+use model::{CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState};
+use uuid::Uuid;
 
 use crate::backend::sqlite::queries;
+use crate::crawls::{CrawlLimits, NewCrawlUrl};
 use crate::documents::NewDocument;
 use crate::parts::{NewParts, WantedParts, divide_at};
 use crate::query_counts::{DOCUMENT, NOW, Observed, listed_page, reading};
-use crate::rows::Passage;
+use crate::rows::{Crawl, Passage};
 
 /// Line of a query plan (https://sqlite.org/eqp.html).
 #[derive(QueryableByName)]
@@ -114,4 +117,53 @@ async fn rows_of_one_organization_are_not_all_read_to_find_some() {
     queries::deleted_files::forget_processing(&mut db.connection, organization_id, &[DOCUMENT]).await.unwrap();
     let steps = plans(&mut db).await;
     assert!(steps.iter().any(|step| step.contains("(organization_id=? AND doc_id=?)")), "{steps:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let crawl = Crawl {
+        crawl_id: CrawlId(Uuid::from_u128(1)),
+        name: "a crawl".to_owned(),
+        settings: "{}".to_owned(),
+        status: CrawlStatus::Running,
+        created_at: NOW,
+        started_at: NOW,
+        finished_at: None,
+        page_limit: Some(0),
+        url_limit: 10,
+        urls: 0,
+        queued: 0,
+        pages: 0,
+    };
+    let crawl_id = crawl.crawl_id;
+    let seed = NewCrawlUrl {
+        url_id: DOCUMENT,
+        url: "https://example.com/".to_owned(),
+        host: "example.com".to_owned(),
+        kind: CrawlUrlKind::Page,
+        depth: 0,
+        priority: 10,
+        chain: 0,
+        path_key: None,
+        modified_at: None,
+        is_seed: true,
+    };
+    let limits = CrawlLimits { queries_per_path: 1, same_content: 1 };
+    queries::crawls::start_crawl(&mut db.connection, crawl, vec![seed], limits, NOW, None).await.unwrap();
+    let connection = &mut db.connection;
+    queries::crawl_upkeep::requeue_crawl(connection, crawl_id, Some(DOCUMENT), 1, NOW).await.unwrap();
+    let outcome = || (CrawlUrlState::Failed, "a reason".to_owned());
+    let host = Some("another.example".to_owned());
+    queries::crawl_upkeep::settle_queued(connection, crawl_id, host, outcome(), None, 1, NOW).await.unwrap();
+    queries::crawl_upkeep::settle_queued(connection, crawl_id, None, outcome(), None, 1, NOW).await.unwrap();
+    let steps = plans(&mut db).await;
+    for expected in [
+        "(crawl_id=? AND url_id>?)",
+        "crawl_urls_due (crawl_id=? AND host=? AND next_fetch_at>?)",
+        "crawl_urls_queued (crawl_id=? AND state=?)",
+    ] {
+        assert!(steps.iter().any(|step| step.ends_with(expected)), "{expected}: {steps:#?}");
+    }
 }
