@@ -158,8 +158,9 @@ operations! {
     write balances::post_balance_entries(entries: Vec<BalanceEntry>) -> Vec<Option<i64>>;
     /// Adds a ledger entry like `post_balance_entry`, with an audit entry for the administrative change.
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
-    /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded: lost in a crash.
-    read balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
+    /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded until now: lost in a crash. Reads all debits
+    /// of this time, so pass a short one.
+    snapshot balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
     /// Refunds the cost of these searches, except what was refunded before, in one transaction that holds the balance. Returns the
     /// number of refunds.
     write balances::refund_searches(organization_id: OrganizationId, search_ids: Vec<SearchId>, now: Timestamp) -> usize;

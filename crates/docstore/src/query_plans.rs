@@ -117,6 +117,11 @@ async fn rows_of_one_organization_are_not_all_read_to_find_some() {
     queries::deleted_files::forget_processing(&mut db.connection, organization_id, &[DOCUMENT]).await.unwrap();
     let steps = plans(&mut db).await;
     assert!(steps.iter().any(|step| step.contains("(organization_id=? AND doc_id=?)")), "{steps:#?}");
+    let connection = &mut db.connection;
+    queries::balances::find_unrecorded_searches(connection, organization_id, NOW, NOW).await.unwrap();
+    let steps = plans(&mut db).await;
+    let expected = "(organization_id=? AND created_at>? AND created_at<?)";
+    assert!(steps.iter().any(|step| step.ends_with(expected)), "{steps:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
