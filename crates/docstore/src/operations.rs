@@ -148,6 +148,12 @@ operations! {
     /// Deletes at most `limit` captures that were replaced before this time, except those that citations keep at `now`. Returns their
     /// number.
     bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
+    /// Deletes the content of at most `limit` pages that were removed from the shared web index before this time. What was shown or cited is
+    /// replaced as of `now`, and pruned like other replaced captures. The row stays: content from before the removal does not restore the
+    /// page. Returns the number of pages.
+    bulk retention::prune_removed_pages(before: Timestamp, now: Timestamp, limit: i64) -> usize;
+    /// Deletes at most `limit` indexing runs that ended before this time, once the outcomes of their files are pruned. Returns their number.
+    bulk retention::prune_runs(before: Timestamp, limit: i64) -> usize;
     /// Deletes at most `limit` research runs that have expired, with their events. Returns their number.
     bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 

@@ -125,6 +125,19 @@ async fn rows_of_one_organization_are_not_all_read_to_find_some() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn removed_pages_and_ended_runs_are_found_by_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    db.statements();
+    queries::retention::prune_removed_pages(&mut db.connection, NOW, NOW, 1).await.unwrap();
+    queries::retention::prune_runs(&mut db.connection, NOW, 1).await.unwrap();
+    let steps = plans(&mut db).await;
+    for expected in ["removed_web_pages (organization_id=? AND removed_at<?)", "ended_index_runs (completed_at<?)"] {
+        assert!(steps.iter().any(|step| step.ends_with(expected)), "{expected}: {steps:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let mut db = Observed::new(folder.path()).await;
