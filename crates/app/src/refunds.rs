@@ -1,5 +1,6 @@
 //! Counted refunds of searches, and those of searches that were charged and never answered because the server crashed.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ const LOST_AFTER: Duration = Duration::from_secs(10 * 60);
 const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Window of a sweep before the last one that succeeded: that one did not see what was lost shortly before it.
 const OVERLAP: Duration = Duration::from_secs(60 * 60);
+/// Part of a window that one query reads.
+const STEP: Duration = Duration::from_secs(60 * 60);
 /// Searches refunded per transaction, which holds the balance of the organization.
 const BATCH: usize = 100;
 
@@ -37,37 +40,52 @@ pub async fn refund_searches(
 /// `retention` is that of recorded searches: beyond it nothing tells an answered search from a lost one.
 pub(crate) async fn refund_lost_searches(store: Docstore, clock: Arc<dyn Clock>, retention: Option<Duration>) {
     let longest = retention.map_or(LONGEST_WINDOW, |retention| LONGEST_WINDOW.min(retention / 2));
-    let mut last_success = None;
+    let mut successes = Successes::default();
     loop {
-        let now = clock.now();
-        match sweep(&store, now, window(last_success, now, longest)).await {
-            Ok(()) => last_success = Some(now),
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "refunding lost searches failed, retrying at the next interval"
-                );
-            }
+        if let Err(error) = sweep(&store, clock.now(), longest, &mut successes).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "refunding lost searches failed, retrying at the next interval"
+            );
         }
         tokio::time::sleep(INTERVAL).await;
     }
 }
+
+/// Times of the last sweeps that succeeded, by organization.
+type Successes = HashMap<OrganizationId, Timestamp>;
 
 /// Returns the window of a sweep: back to the last one that succeeded and `OVERLAP` before it, at most `longest`.
 fn window(last_success: Option<Timestamp>, now: Timestamp, longest: Duration) -> Duration {
     last_success.map_or(longest, |at| now.since(at).saturating_add(OVERLAP).min(longest))
 }
 
-/// Refunds searches charged within `window` that have no recorded answer after `LOST_AFTER`. An error does not keep the organizations
-/// after it from their refunds.
-async fn sweep(store: &Docstore, now: Timestamp, window: Duration) -> Result<(), StoreError> {
+/// Refunds searches charged since the last success, within `longest`, that have no recorded answer after `LOST_AFTER`. An error does not
+/// keep the organizations after it from their refunds, nor others from a short window at the next sweep.
+async fn sweep(
+    store: &Docstore,
+    now: Timestamp,
+    longest: Duration,
+    successes: &mut Successes,
+) -> Result<(), StoreError> {
     let mut outcome = Ok(());
-    for organization in store.list_organizations().await? {
-        // A deleted organization has no recorded searches any more, so that all would count as lost.
-        if organization.billed && organization.deleted_at.is_none() {
-            outcome = outcome.and(sweep_organization(store, organization.id, now, window).await);
-        }
+    let mut organizations = store.list_organizations().await?;
+    // A deleted organization has no recorded searches any more, so that all would count as lost.
+    organizations.retain(|organization| organization.billed && organization.deleted_at.is_none());
+    let mut swept = Successes::with_capacity(organizations.len());
+    for organization in organizations {
+        let last_success = successes.get(&organization.id).copied();
+        let window = window(last_success, now, longest);
+        let swept_at = match sweep_organization(store, organization.id, now, window).await {
+            Ok(()) => Some(now),
+            Err(error) => {
+                outcome = outcome.and(Err(error));
+                last_success
+            }
+        };
+        swept.extend(swept_at.map(|at| (organization.id, at)));
     }
+    *successes = swept;
     outcome
 }
 
@@ -77,7 +95,24 @@ async fn sweep_organization(
     now: Timestamp,
     window: Duration,
 ) -> Result<(), StoreError> {
-    let unrecorded = store.find_unrecorded_searches(organization_id, now - window, now - LOST_AFTER).await?;
+    let (mut from, end) = (now - window, now - LOST_AFTER);
+    while from < end {
+        let to = end.min(from + STEP);
+        refund_lost(store, organization_id, from, to, now).await?;
+        from = to;
+    }
+    Ok(())
+}
+
+/// Refunds lost searches that were charged in `[from, to)`.
+async fn refund_lost(
+    store: &Docstore,
+    organization_id: OrganizationId,
+    from: Timestamp,
+    to: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let unrecorded = store.find_unrecorded_searches(organization_id, from, to).await?;
     for lost in unrecorded.chunks(BATCH) {
         let refunded = refund_searches(store, organization_id, lost.to_vec(), now).await?;
         if refunded > 0 {
@@ -151,12 +186,39 @@ mod tests {
         let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
         let store = store_with_debit(folder.path(), &clock).await;
         clock.advance(LOST_AFTER);
-        sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();
+        sweep(&store, clock.now(), LONGEST_WINDOW, &mut Successes::default()).await.unwrap();
         assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(97), "the search may still be running");
         for _ in 0..2 {
             clock.advance(INTERVAL);
-            sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();
+            sweep(&store, clock.now(), LONGEST_WINDOW, &mut Successes::default()).await.unwrap();
             assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(100));
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn first_sweep_refunds_searches_of_the_longest_window_only() {
+        for (age, balance) in [(LONGEST_WINDOW, 100), (LONGEST_WINDOW + Duration::from_millis(1), 97)] {
+            let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
+            let store = store_with_debit(folder.path(), &clock).await;
+            clock.advance(age);
+            let mut successes = Successes::default();
+            sweep(&store, clock.now(), LONGEST_WINDOW, &mut successes).await.unwrap();
+            assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(balance));
+            assert_eq!(successes, Successes::from([(ORGANIZATION, clock.now())]));
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn sweep_begins_at_the_last_success_of_the_organization() {
+        let another = OrganizationId(Uuid::from_u128(7));
+        for (succeeded, balance) in [(another, 100), (ORGANIZATION, 97)] {
+            let (folder, clock) = (tempfile::tempdir().unwrap(), clock());
+            let store = store_with_debit(folder.path(), &clock).await;
+            clock.advance(OVERLAP + INTERVAL);
+            let mut successes = Successes::from([(succeeded, clock.now() - Duration::from_secs(1))]);
+            sweep(&store, clock.now(), LONGEST_WINDOW, &mut successes).await.unwrap();
+            assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(balance), "{succeeded}");
+            assert_eq!(successes, Successes::from([(ORGANIZATION, clock.now())]), "others are forgotten");
         }
     }
 
@@ -181,7 +243,7 @@ mod tests {
         store.complete_removal(ORGANIZATION, clock.now(), LOST_AFTER).await.unwrap();
         assert!(store.find_search(ORGANIZATION, SEARCH).await.unwrap().is_none());
         clock.advance(LOST_AFTER + INTERVAL);
-        sweep(&store, clock.now(), LONGEST_WINDOW).await.unwrap();
+        sweep(&store, clock.now(), LONGEST_WINDOW, &mut Successes::default()).await.unwrap();
         assert_eq!(store.find_balance(ORGANIZATION).await.unwrap(), Some(97));
     }
 }

@@ -1,5 +1,5 @@
-//! Deletion of searches, grants, readings of pages, replaced captures, feedback, outcomes of runs and research runs after their
-//! retention.
+//! Deletion of searches, grants, readings of pages, content of removed pages, replaced captures, feedback, runs with their outcomes, and
+//! research runs after their retention.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,12 +24,15 @@ pub struct Retention {
     /// Of searches, and of grants and readings of pages since their last use.
     pub searches: Option<Duration>,
     pub feedback: Option<Duration>,
-    /// Of captures that were shown or cited, since they were replaced.
+    /// Of captures that were shown or cited, since they were replaced, and of the content of removed web pages.
     pub evidence: Duration,
 }
 
 /// Age of deletion of the outcomes of runs.
 const OUTCOMES_KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// Age of deletion of indexing runs, since their end.
+const RUNS_KEPT: Duration = Duration::from_hours(90 * 24);
 
 /// Sweeps periodically. Safe to run on several instances at once.
 pub(crate) async fn prune(store: Docstore, clock: Arc<dyn Clock>, retention: Retention) {
@@ -48,8 +51,10 @@ async fn sweep(store: &Docstore, now: Timestamp, retention: Retention) -> Result
         in_batches(BATCH, || store.prune_grants(before, BATCH)).await?;
         in_batches(PAGES, || store.prune_page_reads(before, PAGES)).await?;
     }
+    in_batches(PAGES, || store.prune_removed_pages(now - retention.evidence, now, PAGES)).await?;
     in_batches(PAGES, || store.prune_captures(now - retention.evidence, now, PAGES)).await?;
     in_batches(BATCH, || store.prune_run_files(now - OUTCOMES_KEPT, BATCH)).await?;
+    in_batches(BATCH, || store.prune_runs(now - RUNS_KEPT, BATCH)).await?;
     in_batches(RESEARCH, || store.prune_research(now, RESEARCH)).await?;
     if let Some(keep) = retention.feedback {
         in_batches(BATCH, || store.prune_feedback(now - keep, BATCH)).await?;

@@ -83,8 +83,13 @@ pub async fn begin(
 /// # Errors
 /// The database failed.
 pub async fn requeue(store: &Docstore, crawl: &Crawl, now: Timestamp) -> Result<(), StoreError> {
-    while store.requeue_crawl(crawl.crawl_id, REQUEUED_AT_A_TIME, now).await? > 0 {}
-    Ok(())
+    let mut after = None;
+    loop {
+        (_, after) = store.requeue_crawl(crawl.crawl_id, after, REQUEUED_AT_A_TIME, now).await?;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
 }
 
 /// Queues a visit of a page: in the running crawls that know it, or in one of single pages if there is none.

@@ -58,11 +58,16 @@ pub(crate) fn joined<T>(ended: std::result::Result<Result<T>, JoinError>) -> Res
 
 /// Messages of the codes 40P01 and 55P03 of PostgreSQL, for which diesel has no error kind; it does not expose the codes.
 const POSTGRES_ABORTED: [&str; 2] = ["deadlock detected", "canceling statement due to lock timeout"];
-/// Message of SQLITE_BUSY, for which diesel has no error kind: another process held the write lock for longer than `busy_timeout`.
-pub(crate) const SQLITE_BUSY: &str = "database is locked";
+/// Message of SQLITE_BUSY, for which diesel has no error kind: another process held the write lock for too long.
+const SQLITE_BUSY: &str = "database is locked";
 /// Messages of conditions that pass: also a full disk, which fails writes to the database (SQLITE_FULL) or to its files beside it
 /// (SQLITE_IOERR).
 const SQLITE_TRANSIENT: [&str; 3] = [SQLITE_BUSY, "database or disk is full", "disk I/O error"];
+
+/// Returns true if another connection holds a lock of the SQLite file.
+pub(crate) fn is_sqlite_busy(error: &diesel::result::Error) -> bool {
+    matches!(error, diesel::result::Error::DatabaseError(_, info) if info.message() == SQLITE_BUSY)
+}
 
 impl From<diesel::result::Error> for StoreError {
     fn from(error: diesel::result::Error) -> Self {

@@ -21,6 +21,8 @@ mod parts;
 mod passage_vectors;
 #[cfg(test)]
 mod query_counts;
+#[cfg(test)]
+mod query_plans;
 mod rows;
 mod schema;
 mod search_details;

@@ -148,6 +148,12 @@ operations! {
     /// Deletes at most `limit` captures that were replaced before this time, except those that citations keep at `now`. Returns their
     /// number.
     bulk evidence::prune_captures(superseded_before: Timestamp, now: Timestamp, limit: i64) -> usize;
+    /// Deletes the content of at most `limit` pages that were removed from the shared web index before this time. What was shown or cited is
+    /// replaced as of `now`, and pruned like other replaced captures. The row stays: content from before the removal does not restore the
+    /// page. Returns the number of pages.
+    bulk retention::prune_removed_pages(before: Timestamp, now: Timestamp, limit: i64) -> usize;
+    /// Deletes at most `limit` indexing runs that ended before this time, once the outcomes of their files are pruned. Returns their number.
+    bulk retention::prune_runs(before: Timestamp, limit: i64) -> usize;
     /// Deletes at most `limit` research runs that have expired, with their events. Returns their number.
     bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 
@@ -158,8 +164,9 @@ operations! {
     write balances::post_balance_entries(entries: Vec<BalanceEntry>) -> Vec<Option<i64>>;
     /// Adds a ledger entry like `post_balance_entry`, with an audit entry for the administrative change.
     write balances::adjust_balance(posted: BalanceEntry, entry: AuditEntry) -> Option<i64>;
-    /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded: lost in a crash.
-    read balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
+    /// Finds searches that were debited in `[from, before)`, and neither recorded nor refunded until now: lost in a crash. Reads all debits
+    /// of this time, so pass a short one.
+    snapshot balances::find_unrecorded_searches(organization_id: OrganizationId, from: Timestamp, before: Timestamp) -> Vec<SearchId>;
     /// Refunds the cost of these searches, except what was refunded before, in one transaction that holds the balance. Returns the
     /// number of refunds.
     write balances::refund_searches(organization_id: OrganizationId, search_ids: Vec<SearchId>, now: Timestamp) -> usize;
@@ -271,8 +278,9 @@ operations! {
     /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
     /// crawl is gone.
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
-    /// Queues at most `limit` URLs that the current round has not visited. Returns their number.
-    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, limit: i64, now: Timestamp) -> usize;
+    /// Queues the next `limit` URLs that the current round has not visited, in id order. Returns their number and the last one; `None` at
+    /// the end.
+    bulk crawl_upkeep::requeue_crawl(crawl_id: CrawlId, after: Option<DocId>, limit: i64, now: Timestamp) -> (usize, Option<DocId>);
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
     /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages of a full crawl. New URLs

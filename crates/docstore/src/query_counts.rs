@@ -20,18 +20,18 @@ use crate::rows::{
 use crate::types::{Details, Strings};
 use crate::{Docstore, Location};
 
-const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
-const DOCUMENT: DocId = DocId(Uuid::from_u128(7));
+pub const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+pub const DOCUMENT: DocId = DocId(Uuid::from_u128(7));
 
 /// Connection to a new database, with the statements that it runs.
-struct Observed {
-    connection: Conn,
+pub struct Observed {
+    pub connection: Conn,
     statements: Arc<Mutex<Vec<String>>>,
-    organization_id: OrganizationId,
+    pub organization_id: OrganizationId,
 }
 
 impl Observed {
-    async fn new(folder: &Path) -> Self {
+    pub async fn new(folder: &Path) -> Self {
         let file = folder.join("test.db");
         let store = Docstore::open(&Location::Sqlite(file.clone()), 1).unwrap();
         store.migrate().await.unwrap();
@@ -66,7 +66,7 @@ impl Observed {
     }
 
     /// Returns the statements since the last call.
-    fn statements(&self) -> Vec<String> {
+    pub fn statements(&self) -> Vec<String> {
         std::mem::take(&mut self.statements.lock().unwrap())
     }
 }
@@ -100,7 +100,7 @@ fn capture(organization_id: Option<OrganizationId>, content: &str) -> (Capture, 
     (capture, vec![passage])
 }
 
-fn listed_page(content: &str) -> NewDocument {
+pub fn listed_page(content: &str) -> NewDocument {
     let (capture, passages) = capture(None, content);
     let document = Document {
         doc_id: DOCUMENT,
@@ -125,7 +125,7 @@ fn listed_page(content: &str) -> NewDocument {
     NewDocument { document, capture, passages, parts: None }
 }
 
-fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
+pub fn reading(organization_id: OrganizationId, content: &str) -> NewPageRead {
     let (capture, passages) = capture(Some(organization_id), content);
     let read = PageRead {
         organization_id,

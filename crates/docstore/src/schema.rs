@@ -628,3 +628,4 @@ diesel::allow_tables_to_appear_in_same_query!(
     balance_entries
 );
 diesel::allow_tables_to_appear_in_same_query!(crawls, crawl_queues, crawl_hosts, crawl_urls);
+diesel::allow_tables_to_appear_in_same_query!(index_runs, run_files);

@@ -1,11 +1,8 @@
 //! `index embed`: fills in the vectors of the configured model.
 
-use std::sync::Arc;
-
 use anyhow::bail;
 use indicatif::ProgressBar;
 use ingest::embed::Filler;
-use model::SystemClock;
 use serde_json::json;
 use settings::Settings;
 
@@ -17,7 +14,8 @@ pub async fn run(prune: bool, settings: &Settings) -> anyhow::Result<()> {
     };
     let store = data_folder::open_existing(settings).await?;
     let model = embedder.version().to_owned();
-    let filler = Filler::new(store, embedder, Arc::new(SystemClock));
+    let clock = store.clock();
+    let filler = Filler::new(store, embedder, clock);
     let progress = ProgressBar::new(filler.missing().await?);
     let filled = filler.fill(|documents| progress.inc(documents as u64)).await?;
     progress.finish_and_clear();

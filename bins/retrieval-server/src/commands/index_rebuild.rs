@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use model::{Clock, IndexName, SystemClock};
+use model::IndexName;
 use serde_json::json;
 use settings::{IndexBackend, Settings};
 
@@ -23,7 +23,7 @@ pub async fn run(choice: Option<IndexChoice>, settings: &Settings) -> anyhow::Re
     for index in indexes {
         let progress = ProgressBar::new_spinner();
         progress.set_message(format!("{}: queueing", index.as_str()));
-        let documents = store.enqueue_rebuild(index, SystemClock.now()).await?;
+        let documents = store.enqueue_rebuild(index, store.clock().now()).await?;
         catch_up(settings, &store, index, &progress).await?;
         progress.finish_and_clear();
         output::json(&json!({ "index": index.as_str(), "documents": documents }));

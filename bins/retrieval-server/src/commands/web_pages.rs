@@ -5,7 +5,6 @@ use std::io::{IsTerminal, stdout};
 use anyhow::bail;
 use app::web_index::pages::{self, WebPageEntry};
 use app::web_index::stats::{self, HostPages, Stats};
-use model::{Clock, SystemClock};
 use serde_json::{Value, json};
 use settings::Settings;
 
@@ -70,7 +69,7 @@ pub async fn stats(settings: &Settings) -> anyhow::Result<()> {
 pub async fn remove(url: Option<&str>, selection: Selection, settings: &Settings) -> anyhow::Result<()> {
     let selection = pages::Selection { host: selection.host, prefix: selection.prefix };
     let store = data_folder::open_existing(settings).await?;
-    let (actor, now) = (actor::of_command_line(), SystemClock.now());
+    let (actor, now) = (actor::of_command_line(), store.clock().now());
     let removed = match url {
         Some(url) => pages::remove_one(&store, &actor, now, url).await?,
         None => pages::remove(&store, &actor, now, &selection, usize::MAX).await?,
@@ -85,7 +84,7 @@ pub async fn remove(url: Option<&str>, selection: Selection, settings: &Settings
 pub async fn refresh(urls: &[String], settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
     let mut unknown = 0;
-    let refreshed = pages::refresh(&store, SystemClock.now(), urls, settings.crawl.max_urls).await?;
+    let refreshed = pages::refresh(&store, store.clock().now(), urls, settings.crawl.max_urls).await?;
     for (url, page) in urls.iter().zip(refreshed) {
         if !page.is_queued {
             unknown += 1;

@@ -11,9 +11,10 @@ use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use diesel::connection::AnsiTransactionManager;
+use diesel::connection::{AnsiTransactionManager, TransactionManager as _};
 use diesel::{QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::Pool;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
@@ -24,7 +25,7 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::backend::same_thread::{self, Conn};
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, is_sqlite_busy};
 
 type Transactions = <Conn as AsyncConnection>::TransactionManager;
 
@@ -34,6 +35,14 @@ const MAX_WRITES: usize = 64;
 ///
 /// Unit tests do not depend on how fast they run.
 const MAX_TIME: Duration = if cfg!(test) { Duration::from_secs(10) } else { Duration::from_millis(5) };
+
+/// Maximum wait for the write lock, while other processes write.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// Interval of attempts to take the write lock.
+const LOCK_RETRY: Duration = Duration::from_millis(1);
+/// Pause after a bulk write, several times [`LOCK_RETRY`]: without it, a process that writes in bulk would take the lock again before another
+/// one, such as a server, notices that it was free. Bulk writes take many times as long.
+const BULK_PAUSE: Duration = Duration::from_millis(3);
 
 /// Guarantee and size of a write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -118,6 +127,10 @@ impl GroupCommit {
         for write in group {
             write.settle(failure.as_deref());
         }
+        if kind == Kind::Bulk {
+            // Blocks a thread that runs this write alone, and keeps the connection from the next one.
+            thread::sleep(BULK_PAUSE);
+        }
     }
 
     async fn run_group(&self, connection: &mut Conn, kind: Kind, group: &mut Vec<Box<dyn Write>>) -> Result<(), Abort> {
@@ -163,8 +176,36 @@ impl GroupCommit {
 }
 
 /// Begins a transaction that holds the write lock from its start. diesel-async has one for connections of its own runtime only.
+///
+/// Waits for the lock on this thread, which must be a blocking one, and needs a connection without a busy timeout: SQLite would look at
+/// longer and longer intervals, up to 100 ms, and miss the short times in which a process that writes in bulk frees the lock.
 fn begin_immediate(connection: &mut SqliteConnection) -> QueryResult<()> {
-    AnsiTransactionManager::begin_transaction_sql(connection, "BEGIN IMMEDIATE")
+    let deadline = Instant::now() + LOCK_PATIENCE;
+    loop {
+        match AnsiTransactionManager::begin_transaction_sql(connection, "BEGIN IMMEDIATE") {
+            Err(error) if is_sqlite_busy(&error) && Instant::now() < deadline => thread::sleep(LOCK_RETRY),
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Runs the body in a transaction that holds the write lock from its start, with the wait of [`begin_immediate`].
+pub fn immediate_transaction<T>(
+    connection: &mut SqliteConnection,
+    body: impl FnOnce(&mut SqliteConnection) -> Result<T>,
+) -> Result<T> {
+    begin_immediate(connection)?;
+    match body(connection) {
+        Ok(value) => {
+            AnsiTransactionManager::commit_transaction(connection)?;
+            Ok(value)
+        }
+        Err(error) => {
+            // The error of the body says more than one of the rollback.
+            let _ = AnsiTransactionManager::rollback_transaction(connection);
+            Err(error)
+        }
+    }
 }
 
 /// Reason to roll back a whole transaction.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use diesel::sql_types::{Array, Integer};
 use diesel::{ConnectionError, ConnectionResult};
@@ -375,9 +376,35 @@ pub fn parse(url: &str) -> Result<tokio_postgres::Config, String> {
     Ok(config)
 }
 
+/// Time after which a connection whose server does not acknowledge what was sent is closed.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(15);
+/// Idle time after which the server is asked if it is still there.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
+
+/// Detects servers that vanished without a word, unless the URL says when: the system would take from 15 minutes to over two hours, in
+/// which all operations wait.
+fn detect_dead_servers(config: &mut tokio_postgres::Config, url: &str) {
+    let is_set = |name: &str| url.contains(&format!("{name}="));
+    if !is_set("tcp_user_timeout") {
+        config.tcp_user_timeout(UNACKNOWLEDGED);
+    }
+    if !is_set("keepalives_idle") {
+        config.keepalives_idle(KEEPALIVE_IDLE);
+    }
+    if !is_set("keepalives_interval") {
+        config.keepalives_interval(KEEPALIVE_INTERVAL);
+    }
+    if !is_set("keepalives_retries") {
+        config.keepalives_retries(KEEPALIVE_RETRIES);
+    }
+}
+
 async fn connect(url: &str) -> ConnectionResult<Conn> {
     let bad = |error: String| ConnectionError::BadConnection(error);
-    let config = parse(url).map_err(bad)?;
+    let mut config = parse(url).map_err(bad)?;
+    detect_dead_servers(&mut config, url);
     let mut connection = if config.get_ssl_mode() == SslMode::Disable || is_local(&config) {
         let (client, connection) =
             config.connect(tokio_postgres::NoTls).await.map_err(|error| bad(describe(&error)))?;
@@ -433,4 +460,31 @@ fn new_tls_config() -> rustls::ClientConfig {
         .unwrap_or_else(|error| unreachable!("ring supports the default protocol versions: {error}"))
         .with_root_certificates(roots)
         .with_no_client_auth()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+
+    #[test]
+    fn dead_servers_are_detected_within_half_a_minute_unless_the_url_says_otherwise() {
+        let settings = |parameters: &str| {
+            let url = format!("postgres://db/retrieval{parameters}");
+            let mut config = parse(&url).unwrap();
+            detect_dead_servers(&mut config, &url);
+            (
+                config.get_tcp_user_timeout().map(Duration::as_secs),
+                config.get_keepalives(),
+                config.get_keepalives_idle().as_secs(),
+                config.get_keepalives_interval().map(|interval| interval.as_secs()),
+                config.get_keepalives_retries(),
+            )
+        };
+        assert_eq!(settings(""), (Some(15), true, 15, Some(5), Some(3)));
+        assert_eq!(settings("?sslmode=disable&tcp_user_timeout=60"), (Some(60), true, 15, Some(5), Some(3)));
+        assert_eq!(settings("?tcp_user_timeout=0&keepalives=0"), (None, false, 15, Some(5), Some(3)));
+        let own = "?keepalives_idle=7200&keepalives_interval=75&keepalives_retries=9";
+        assert_eq!(settings(own), (Some(15), true, 7_200, Some(75), Some(9)));
+    }
 }

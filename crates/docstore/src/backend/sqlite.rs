@@ -16,8 +16,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::backend::group_commit::{GroupCommit, Kind};
 pub use crate::backend::same_thread::Conn;
-use crate::backend::{CONNECTION_TIMEOUT, PoolUsage, same_thread};
-use crate::error::{Result, SQLITE_BUSY, StoreError, joined};
+use crate::backend::{CONNECTION_TIMEOUT, PoolUsage, group_commit, same_thread};
+use crate::error::{Result, StoreError, is_sqlite_busy, joined};
 
 /// Returns the query unchanged: SQLite has one writer at a time, so no row is locked by another transaction.
 macro_rules! lock_available_rows {
@@ -182,7 +182,8 @@ async fn lock_claims_of_deliveries(_connection: &mut Conn) -> Result<()> {
     Ok(())
 }
 
-/// Does nothing: without statistics, SQLite looks up rows by their primary keys.
+/// Does nothing: SQLite plans without statistics, so that its plans do not change with the data. It takes the rows of one organization for
+/// as few as those of one id: a table with an index on the organization alone is read by it, also to find rows by their ids.
 async fn refresh_statistics(_connection: &mut Conn) -> Result<()> {
     Ok(())
 }
@@ -195,6 +196,9 @@ const PRAGMAS: &str = "PRAGMA busy_timeout = 10000;
     PRAGMA foreign_keys = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -4096;";
+
+/// Further settings of the writer, which waits for the write lock by itself: see [`group_commit::immediate_transaction`].
+const WRITER_PRAGMAS: &str = "PRAGMA busy_timeout = 0;";
 
 const READ_ONLY_PRAGMAS: &str = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;";
 
@@ -236,8 +240,8 @@ impl Pools {
     fn of(url: &str, readers: usize, pragmas: &'static str) -> Result<Self> {
         let runtime = Handle::try_current().map_err(|_| StoreError::WrongRuntime)?;
         Ok(Self {
-            readers: pool(url, readers, pragmas, &runtime)?,
-            writer: pool(url, 1, pragmas, &runtime)?,
+            readers: pool(url, readers, [pragmas, ""], &runtime)?,
+            writer: pool(url, 1, [pragmas, WRITER_PRAGMAS], &runtime)?,
             group_commit: Arc::default(),
             runtime,
         })
@@ -270,7 +274,7 @@ impl Pools {
         &self,
         body: impl FnOnce(&mut SqliteConnection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let run = |connection: &mut SqliteConnection| Ok(connection.immediate_transaction(body));
+        let run = |connection: &mut SqliteConnection| Ok(group_commit::immediate_transaction(connection, body));
         self.run(&self.writer, |connection| Box::pin(async { connection.spawn_blocking(run).await? })).await
     }
 
@@ -350,7 +354,7 @@ async fn apply_pragmas(connection: &mut Conn, pragmas: &str) -> QueryResult<()> 
     let deadline = Instant::now() + CONNECTION_TIMEOUT;
     loop {
         match connection.batch_execute(pragmas).await {
-            Err(error) if is_locked(&error) && Instant::now() < deadline => {
+            Err(error) if is_sqlite_busy(&error) && Instant::now() < deadline => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             outcome => return outcome,
@@ -358,16 +362,12 @@ async fn apply_pragmas(connection: &mut Conn, pragmas: &str) -> QueryResult<()> 
     }
 }
 
-fn is_locked(error: &diesel::result::Error) -> bool {
-    matches!(error, diesel::result::Error::DatabaseError(_, info) if info.message() == SQLITE_BUSY)
-}
-
 /// Waits for a free connection.
 async fn free(pool: &Pool<Conn>) -> Result<Object<Conn>> {
     pool.get().await.map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-fn pool(url: &str, connections: usize, pragmas: &'static str, runtime: &Handle) -> Result<Pool<Conn>> {
+fn pool(url: &str, connections: usize, pragmas: [&'static str; 2], runtime: &Handle) -> Result<Pool<Conn>> {
     let mut config = ManagerConfig::<Conn>::default();
     let runtime = runtime.clone();
     config.custom_setup = Box::new(move |url| {
@@ -389,9 +389,11 @@ fn pool(url: &str, connections: usize, pragmas: &'static str, runtime: &Handle) 
         .map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-async fn connect(url: String, pragmas: &str) -> ConnectionResult<Conn> {
+async fn connect(url: String, pragmas: [&str; 2]) -> ConnectionResult<Conn> {
     let mut connection = Conn::establish(&url).await?;
-    apply_pragmas(&mut connection, pragmas).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    for pragmas in pragmas {
+        apply_pragmas(&mut connection, pragmas).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    }
     Ok(connection)
 }
 
@@ -500,6 +502,37 @@ mod tests {
             levels.push(write.await.unwrap().unwrap());
         }
         assert_eq!(levels, [1, 2, 2, 2], "the last one joins the durable writes");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn write_gets_its_turn_between_bulk_writes_of_another_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("test.db");
+        let pools = Pools::open(&file, 1).unwrap();
+        let mut held = free(&pools.writer).await.unwrap();
+        held.batch_execute("CREATE TABLE t (number BIGINT)").await.unwrap();
+        drop(held);
+        let another = Pools::open(&file, 1).unwrap();
+        let importing = tokio::spawn(async move {
+            loop {
+                let import = another.write_bulk(|connection| {
+                    Box::pin(async move {
+                        insert(connection, 0).await?;
+                        std::thread::sleep(Duration::from_millis(150));
+                        Ok(())
+                    })
+                });
+                import.await.unwrap();
+            }
+        });
+        for n in 1..=5 {
+            let started = Instant::now();
+            pools.write(move |connection| Box::pin(insert(connection, n))).await.unwrap();
+            assert!(started.elapsed() < Duration::from_secs(2), "{n}: {:?}", started.elapsed());
+            // The other one writes meanwhile.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        importing.abort();
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

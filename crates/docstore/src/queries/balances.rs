@@ -85,19 +85,32 @@ pub async fn find_unrecorded_searches(
     before: Timestamp,
 ) -> Result<Vec<SearchId>> {
     let recorded = searches::table.filter(searches::search_id.nullable().eq(balance_entries::search_id));
-    let is_paid = diesel::dsl::sql::<Bool>("sum(balance_entries.cents) < 0");
-    let is_old = diesel::dsl::min(balance_entries::created_at).lt(Bind(Some(before)));
-    let unrecorded: Vec<Option<SearchId>> = balance_entries::table
+    let debited: Vec<Option<SearchId>> = balance_entries::table
         .filter(balance_entries::organization_id.eq(Bind(organization_id)))
         .filter(balance_entries::created_at.ge(Bind(from)))
+        .filter(balance_entries::created_at.lt(Bind(before)))
         .filter(balance_entries::search_id.is_not_null())
+        .filter(balance_entries::cents.lt(0))
         .filter(not(exists(recorded)))
-        .group_by(balance_entries::search_id)
-        .having(is_paid.and(is_old))
         .select(balance_entries::search_id)
+        .distinct()
         .load(connection)
         .await?;
-    Ok(unrecorded.into_iter().flatten().collect())
+    let debited: Vec<SearchId> = debited.into_iter().flatten().collect();
+    let mut unrecorded = Vec::new();
+    for chunk in debited.chunks(MAX_VALUES_PER_STATEMENT) {
+        // Of all times: a refund may come long after its debit.
+        let unpaid: Vec<Option<SearchId>> = balance_entries::table
+            .filter(balance_entries::organization_id.eq(Bind(organization_id)))
+            .filter(is_one_of!(balance_entries::search_id.assume_not_null(), chunk.iter().copied()))
+            .group_by(balance_entries::search_id)
+            .having(diesel::dsl::sql::<Bool>("sum(balance_entries.cents) < 0"))
+            .select(balance_entries::search_id)
+            .load(connection)
+            .await?;
+        unrecorded.extend(unpaid.into_iter().flatten());
+    }
+    Ok(unrecorded)
 }
 
 pub async fn refund_searches(

@@ -19,9 +19,15 @@ use crate::rows::CrawlUrl;
 use crate::schema::{crawl_queues as queues, crawl_urls as urls, crawls};
 use crate::types::Bind;
 
-pub async fn requeue_crawl(connection: &mut Conn, crawl_id: CrawlId, limit: i64, now: Timestamp) -> Result<usize> {
-    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(0) };
-    let former: Vec<CrawlUrl> = urls::table
+pub async fn requeue_crawl(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    after: Option<DocId>,
+    limit: i64,
+    now: Timestamp,
+) -> Result<(usize, Option<DocId>)> {
+    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok((0, None)) };
+    let mut former = urls::table
         .filter(urls::crawl_id.eq(Bind(crawl_id)))
         .filter(urls::queued.eq(false))
         // Those that this round has settled without a visit are left alone, or a crawl that is full would never end.
@@ -29,10 +35,14 @@ pub async fn requeue_crawl(connection: &mut Conn, crawl_id: CrawlId, limit: i64,
             urls::fetched_at.is_null().and(urls::changed_at.is_null().or(urls::changed_at.lt(Bind(crawl.started_at)))),
         ))
         .filter(urls::reason.is_null().or(urls::reason.ne(REMOVED)))
+        .order(urls::url_id)
         .limit(limit)
         .select(CrawlUrl::as_select())
-        .load(connection)
-        .await?;
+        .into_boxed();
+    if let Some(after) = after {
+        former = former.filter(urls::url_id.gt(Bind(after)));
+    }
+    let former: Vec<CrawlUrl> = former.load(connection).await?;
     let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
     for url in &former {
         queue_again(connection, &mut crawl, url, &mut deltas).await?;
@@ -41,7 +51,8 @@ pub async fn requeue_crawl(connection: &mut Conn, crawl_id: CrawlId, limit: i64,
     deltas.write(connection, crawl_id).await?;
     wake_hosts(connection, crawl_id, wanted).await?;
     write_counters(connection, &crawl, now).await?;
-    Ok(former.len())
+    let is_full = usize::try_from(limit).is_ok_and(|limit| former.len() >= limit);
+    Ok((former.len(), former.last().filter(|_| is_full).map(|url| url.url_id)))
 }
 
 pub async fn refresh_crawled_page(connection: &mut Conn, url_id: DocId, now: Timestamp) -> Result<usize> {
@@ -93,7 +104,8 @@ pub async fn settle_queued(
         .select(CrawlUrl::as_select())
         .into_boxed();
     waiting = match host {
-        Some(host) => waiting.filter(urls::host.eq(host)),
+        // Every queued URL has a time. Those that the last transaction has settled have none, and are not read again.
+        Some(host) => waiting.filter(urls::host.eq(host)).filter(urls::next_fetch_at.is_not_null()),
         // Sitemaps and further rounds still matter to a crawl that may list no more pages.
         None => {
             waiting.filter(urls::kind.eq(Bind(CrawlUrlKind::Page))).filter(urls::state.eq(Bind(CrawlUrlState::New)))

@@ -15,8 +15,8 @@ use crate::types::Bind;
 
 /// Parts in one insert: about two megabytes of a long content, so that its copy is never whole.
 const PARTS_PER_INSERT: usize = 64;
-/// Captures in one query, each of which is a condition of it.
-const CAPTURES_PER_QUERY: usize = 64;
+/// Conditions in one query. SQLite accepts expressions that are nested up to 1,000 deep, and each alternative nests those before it.
+const CONDITIONS_PER_QUERY: usize = 64;
 
 /// Inserts the parts of a content, except the first, which is in the row of its capture, and the words of all.
 pub async fn insert_parts(connection: &mut Conn, capture: &Capture, new: NewParts) -> Result<()> {
@@ -46,7 +46,7 @@ pub async fn load_parts(
     let maps = readable(connection, organization_id, wanted.iter().map(|one| one.capture_id)).await?;
     let wanted: Vec<WantedParts> = wanted.into_iter().filter(|one| maps.contains_key(&one.capture_id)).collect();
     let mut loaded = Vec::new();
-    for wanted in wanted.chunks(CAPTURES_PER_QUERY) {
+    for wanted in wanted.chunks(CONDITIONS_PER_QUERY) {
         let contents = contents_of(connection, organization_id, wanted).await?;
         let maps = maps.iter().map(|(capture_id, map)| (*capture_id, map)).collect();
         let mut passages: HashMap<(CaptureId, usize), Vec<Passage>> = HashMap::new();
@@ -120,20 +120,28 @@ pub async fn passages_in(
 ) -> Result<Vec<Passage>> {
     let ranges =
         wanted.iter().filter_map(|one| Some((one.capture_id, maps.get(&one.capture_id)?, runs(one.parts.clone()))));
-    let query = ranges
-        .flat_map(|(capture_id, map, runs)| runs.into_iter().map(move |run| (capture_id, map, run)))
-        .fold(None, |query, (capture_id, map, run)| {
+    let ranges: Vec<(CaptureId, Range<usize>)> = ranges
+        .flat_map(|(capture_id, map, runs)| {
+            runs.into_iter().map(move |run| (capture_id, map.start(run.start).passage..map.start(run.end).passage))
+        })
+        .collect();
+    let mut found: Vec<Passage> = Vec::new();
+    for chunk in ranges.chunks(CONDITIONS_PER_QUERY) {
+        let mut query = passages::table.select(Passage::as_select()).into_boxed();
+        for (capture_id, ordinals) in chunk {
             let condition = passages::capture_id
-                .eq(Bind(capture_id))
-                .and(passages::ordinal.ge(column(map.start(run.start).passage)))
-                .and(passages::ordinal.lt(column(map.start(run.end).passage)));
-            let query = query.unwrap_or_else(|| passages::table.select(Passage::as_select()).into_boxed());
-            Some(query.or_filter(condition))
-        });
-    match query {
-        Some(query) => Ok(query.order((passages::capture_id, passages::ordinal)).load(connection).await?),
-        None => Ok(Vec::new()),
+                .eq(Bind(*capture_id))
+                .and(passages::ordinal.ge(column(ordinals.start)))
+                .and(passages::ordinal.lt(column(ordinals.end)));
+            query = query.or_filter(condition);
+        }
+        let rows: Vec<Passage> = query.load(connection).await?;
+        found.extend(rows);
     }
+    found.sort_unstable_by_key(|passage| (passage.capture_id, passage.ordinal));
+    // Ranges of one capture in two queries may overlap.
+    found.dedup_by_key(|passage| (passage.capture_id, passage.ordinal));
+    Ok(found)
 }
 
 pub async fn list_passages(connection: &mut Conn, capture_id: CaptureId) -> Result<Vec<Passage>> {
@@ -185,7 +193,7 @@ pub async fn load_terms(
     let maps = readable(connection, organization_id, wanted.iter().map(|(capture_id, _)| *capture_id)).await?;
     let wanted: Vec<_> = wanted.into_iter().filter(|(capture_id, _)| maps.contains_key(capture_id)).collect();
     let mut loaded = Vec::new();
-    for wanted in wanted.chunks(CAPTURES_PER_QUERY) {
+    for wanted in wanted.chunks(CONDITIONS_PER_QUERY) {
         let mut query = capture_terms::table
             .inner_join(captures::table.on(captures::capture_id.eq(capture_terms::capture_id)))
             .select(CaptureTerms::as_select())

@@ -183,6 +183,12 @@ async fn unrecorded_searches_are_refunded_once(db: Database) {
     assert_eq!(db.find_balance(ours).await.unwrap(), Some(100 - 4 * 3));
     let unrecorded = db.find_unrecorded_searches(ours, NOW, at(10)).await.unwrap();
     assert_eq!(unrecorded, [lost.search_id.unwrap()]);
+    for (from, before, expected) in
+        [(at(-1), NOW, vec![&too_early]), (at(10), at(11), vec![&too_late]), (at(1), at(10), vec![])]
+    {
+        let expected: Vec<_> = expected.into_iter().filter_map(|debit| debit.search_id).collect();
+        assert_eq!(db.find_unrecorded_searches(ours, from, before).await.unwrap(), expected);
+    }
     let given_back = refund.search_id.unwrap();
     let unrecorded = [unrecorded, vec![given_back]].concat();
     assert_eq!(db.refund_searches(theirs, unrecorded.clone(), at(20)).await.unwrap(), 0);

@@ -21,6 +21,7 @@ on_both_backends!(
     concurrent_claims_have_one_winner,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
+    next_round_passes_the_frontier_once,
     unfinished_round_begins_again_with_other_settings_or_more_room,
     unfinished_round_begins_again_if_more_pages_may_be_listed,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
@@ -76,6 +77,11 @@ pub fn new_crawl(name: &str) -> Crawl {
 pub async fn start(db: &Database, name: &str, seeds: &[&str]) -> Crawl {
     let seeds = seeds.iter().map(|url| NewCrawlUrl { is_seed: true, ..link(url) }).collect();
     db.start_crawl(new_crawl(name), seeds, LIMITS, NOW, None).await.unwrap()
+}
+
+/// Queues URLs from the start of the frontier. Returns their number.
+async fn requeue(db: &Database, crawl: &Crawl, limit: i64, now: Timestamp) -> usize {
+    db.requeue_crawl(crawl.crawl_id, None, limit, now).await.unwrap().0
 }
 
 async fn claim(db: &Database, owner: &str, now: Timestamp) -> Option<CrawlHost> {
@@ -237,7 +243,7 @@ async fn page_waits_for_its_canonical_page_until_that_is_given_up(db: Database) 
         assert_eq!(read().await, (CrawlUrlState::Listed, None));
         db.execute("UPDATE crawl_urls SET visits = 1, fetched_at = 1 WHERE host = 'b'").await;
         db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(50), None).await.unwrap();
-        assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 2);
+        assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 2);
         assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
     }
 }
@@ -280,13 +286,13 @@ async fn next_round_queues_every_url_once(db: Database) {
         let url = due(&db, host).await.remove(0);
         record(&db, visit(&url, CrawlUrlState::Failed, PageChange::Keep, &[]), "o").await;
     }
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, NOW).await.unwrap(), 0, "the round has just ended");
+    assert_eq!(requeue(&db, &crawl, 10, NOW).await, 0, "the round has just ended");
     let again = Crawl { crawl_id: CrawlId(Uuid::new_v4()), ..new_crawl("one") };
     let started = db.start_crawl(again, vec![], LIMITS, at(50), None).await.unwrap();
     assert_eq!((started.crawl_id, started.started_at), (crawl.crawl_id, at(50)));
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 1, at(50)).await.unwrap(), 1);
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 1);
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
+    assert_eq!(requeue(&db, &crawl, 1, at(50)).await, 1);
+    assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 1);
+    assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 0);
     let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
     assert_eq!((stored.urls, stored.queued), (2, 2));
     let settled = (CrawlUrlState::Failed, "host_unreachable".to_owned());
@@ -301,12 +307,35 @@ async fn next_round_queues_every_url_once(db: Database) {
     assert_eq!(counts.iter().find(|count| count.kind == "failed").map(|count| count.count), Some(2));
 }
 
+async fn next_round_passes_the_frontier_once(db: Database) {
+    let urls = ["https://a/1", "https://a/2", "https://b/1", "https://b/2", "https://c/1"];
+    let mut ids = urls.map(id_of);
+    ids.sort_unstable();
+    let crawl = start(&db, "one", &urls).await;
+    let visit_all = async || {
+        db.execute("UPDATE crawl_urls SET queued = FALSE, fetched_at = 1").await;
+        db.execute("UPDATE crawls SET queued = 0").await;
+    };
+    visit_all().await;
+    db.start_crawl(new_crawl("one"), vec![], LIMITS, at(50), None).await.unwrap();
+    let mut after = None;
+    for expected in [(2, Some(ids[1])), (2, Some(ids[3])), (1, None)] {
+        let queued = db.requeue_crawl(crawl.crawl_id, after, 2, at(50)).await.unwrap();
+        assert_eq!(queued, expected);
+        after = queued.1;
+    }
+    visit_all().await;
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, Some(ids[2]), 2, at(50)).await.unwrap(), (2, Some(ids[4])));
+    assert_eq!(db.requeue_crawl(crawl.crawl_id, Some(ids[4]), 2, at(50)).await.unwrap(), (0, None));
+    assert_eq!(db.count("crawl_urls WHERE queued").await, 2);
+}
+
 async fn unfinished_round_begins_again_with_other_settings_or_more_room(db: Database) {
     let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
     let with = async |settings: &str, url_limit: i64, now: Timestamp| {
         let again = Crawl { settings: settings.to_owned(), url_limit, ..new_crawl("one") };
         let started = db.start_crawl(again, vec![], LIMITS, now, None).await.unwrap();
-        (started.started_at, db.requeue_crawl(crawl.crawl_id, 10, now).await.unwrap())
+        (started.started_at, requeue(&db, &crawl, 10, now).await)
     };
     claim(&db, "o", NOW).await.unwrap();
     let url = due(&db, "a").await.remove(0);
@@ -341,7 +370,7 @@ async fn unfinished_round_begins_again_if_more_pages_may_be_listed(db: Database)
         let outcome = (CrawlUrlState::Skipped, "limit".to_owned());
         db.settle_queued(crawl.crawl_id, None, outcome, None, 10, now).await.unwrap()
     };
-    let requeue = async |now: Timestamp| db.requeue_crawl(crawl.crawl_id, 10, now).await.unwrap();
+    let requeue = async |now: Timestamp| requeue(&db, &crawl, 10, now).await;
     assert_eq!(settle(NOW).await, 2);
     for page_limit in [Some(0), Some(1)] {
         assert_eq!(with_limit(page_limit, &[], at(40)).await.started_at, NOW, "it goes on");
@@ -366,17 +395,17 @@ async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Data
     let (failed, unreachable) = ("failed".to_owned(), "host_unreachable".to_owned());
     assert_eq!(settle(at(5)).await, 2);
     assert_eq!(counts().await, [(failed.clone(), unreachable.clone(), 2)]);
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(5)).await.unwrap(), 0, "settled in this round");
+    assert_eq!(requeue(&db, &crawl, 10, at(5)).await, 0, "settled in this round");
     let seed = NewCrawlUrl { is_seed: true, ..link("https://a/1") };
     let started = db.start_crawl(new_crawl("one"), vec![seed], LIMITS, at(50), None).await.unwrap();
     assert_eq!((started.crawl_id, started.queued), (crawl.crawl_id, 1), "the seed");
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 1);
+    assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 1);
     assert_eq!(counts().await, [("new".to_owned(), String::new(), 2)]);
     assert_eq!(due(&db, "a").await.len(), 2);
     // The clock was set back to before the start of the round.
     assert_eq!(settle(at(40)).await, 2);
     assert_eq!(counts().await, [(failed, unreachable, 2)]);
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
+    assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 0);
     assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 0);
 }
 
@@ -412,7 +441,7 @@ async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
     let seed = NewCrawlUrl { is_seed: true, ..link("https://a/1") };
     let started = db.start_crawl(new_crawl("one"), vec![seed], LIMITS, at(50), None).await.unwrap();
     assert_eq!((started.crawl_id, started.queued), (crawl.crawl_id, 0));
-    assert_eq!(db.requeue_crawl(crawl.crawl_id, 10, at(50)).await.unwrap(), 0);
+    assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 0);
     assert_eq!(start(&db, "two", &["https://a/1"]).await.queued, 1);
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use docstore::{LoadedPart, NewPageRead, PageRead, Passage, SaveOutcome, WantedParts, divide_at};
-use model::{CaptureId, Collection, OrganizationId};
+use docstore::{LoadedPart, NewDocument, NewPageRead, PageRead, Passage, SaveOutcome, WantedParts, divide_at};
+use model::{CaptureId, Collection, DocId, OrganizationId};
 
 use crate::support::{Database, NOW, at, divided, new_organization, page, workspace_document};
 
@@ -15,6 +15,7 @@ on_both_backends!(
     replaced_parts_are_gone,
     whole_content_is_divided_later,
     an_organizations_own_reading_is_divided,
+    any_number_of_divided_contents_is_loaded,
     reverted_migration_joins_the_parts,
 );
 
@@ -136,6 +137,26 @@ async fn an_organizations_own_reading_is_divided(db: Database) {
     db.save_page_read(page).await.unwrap();
     assert_eq!(joined(&load(&db, reader, capture_id, &[0, 1, 2, 3, 4]).await), CONTENT);
     assert!(load(&db, stranger, capture_id, &[0, 1]).await.is_empty());
+}
+
+async fn any_number_of_divided_contents_is_loaded(db: Database) {
+    let reader = new_organization(&db).await;
+    let new = |number: usize| divided(page(&format!("https://example.com/{number}"), CONTENT));
+    let batch: Vec<NewDocument> = (0..1_100).map(new).collect();
+    let doc_ids: Vec<DocId> = batch.iter().map(|new| new.document.doc_id).collect();
+    let capture_ids: Vec<CaptureId> = batch.iter().map(|new| new.capture.capture_id).collect();
+    let passages = batch[0].capture.parts.as_ref().unwrap().start(1).passage;
+    db.save_documents(batch, NOW).await.unwrap();
+    let loaded = db.load_documents(Collection::Web, doc_ids).await.unwrap();
+    assert_eq!(loaded.len(), 1_100);
+    for document in loaded {
+        let ordinals: Vec<i32> = document.passages.iter().map(|passage| passage.ordinal).collect();
+        assert_eq!(ordinals, (0..i32::try_from(passages).unwrap()).collect::<Vec<_>>());
+    }
+    // Parts that are no neighbours are a condition each.
+    let wanted = capture_ids.into_iter().map(|capture_id| WantedParts { capture_id, parts: vec![0, 2] }).collect();
+    let parts = db.load_parts(reader, wanted).await.unwrap();
+    assert_eq!((parts.len(), parts.iter().all(|part| !part.passages.is_empty())), (2_200, true));
 }
 
 async fn reverted_migration_joins_the_parts(db: Database) {

@@ -39,6 +39,7 @@ on_both_backends!(
     finished_run_is_final,
     outcomes_of_a_run_outlive_later_runs,
     outcomes_are_pruned_by_age,
+    ended_runs_are_pruned_after_their_outcomes,
     labels_of_the_file_are_added_to_its_document,
     runs_of_all_organizations_are_counted_by_state,
 );
@@ -659,6 +660,21 @@ async fn outcomes_are_pruned_by_age(db: Database) {
     assert_eq!(db.prune_run_files(NOW, 100).await.unwrap(), 0);
     assert_eq!(db.prune_run_files(at(1), 2).await.unwrap(), 2);
     assert_eq!(outcomes(&db, &run, 100).await.len(), 1);
+}
+
+async fn ended_runs_are_pruned_after_their_outcomes(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let new = workspace_document(organization_id, "a", "a");
+    register(&db, organization_id, &new, "a").await;
+    assert!(record(&db, &run, "worker", vec![result("a", new.document.doc_id, &run, Some(new))]).await);
+    assert_eq!(db.prune_runs(at(1_000), 10).await.unwrap(), 0, "it is in flight");
+    db.finish_run(run.sync_id, "worker".to_owned(), None, at(5), run_event).await.unwrap();
+    assert_eq!(db.prune_runs(at(6), 10).await.unwrap(), 0, "it has outcomes");
+    db.prune_run_files(at(1), 10).await.unwrap();
+    request(&db, organization_id, at(6)).await;
+    assert_eq!(db.prune_runs(at(5), 10).await.unwrap(), 0);
+    assert_eq!(db.prune_runs(at(6), 10).await.unwrap(), 1);
+    assert_eq!(db.count("index_runs").await, 1, "the queued one");
 }
 
 /// The labels may change while a run reads the file.

@@ -1,13 +1,16 @@
 //! Pages of the shared web index.
 
-use docstore::NewDocument;
+use docstore::{Grant, NewDocument, SaveOutcome};
+use model::{Collection, Timestamp};
 
 use crate::support::{Database, NOW, at, new_organization, page, workspace_document};
 
 on_both_backends!(
     index_with_pages_is_told_from_an_empty_one,
     listed_page_is_found_by_an_index,
-    listed_pages_are_looked_up_by_id
+    listed_pages_are_looked_up_by_id,
+    content_of_removed_pages_is_deleted_after_a_while,
+    shown_content_of_a_removed_page_is_kept_as_evidence,
 );
 
 fn unlisted(number: usize) -> NewDocument {
@@ -69,4 +72,54 @@ async fn listed_page_is_found_by_an_index(db: Database) {
     let ordered = "SELECT doc_id FROM documents WHERE organization_id IS NULL AND listed AND removed_at IS NULL
         ORDER BY doc_id LIMIT 100";
     assert!(!db.plan(ordered).await.contains("TEMP B-TREE"));
+}
+
+async fn content_of_removed_pages_is_deleted_after_a_while(db: Database) {
+    let urls = ["https://a.example/", "https://b.example/", "https://c.example/"];
+    let pages = urls.map(|url| page(url, "a text"));
+    let doc_ids = [&pages[0], &pages[1], &pages[2]].map(|new| new.document.doc_id);
+    db.save_documents(pages.to_vec(), NOW).await.unwrap();
+    db.store_term_vectors(vec![crate::term_vectors::term_vector(&pages[0], b"terms")]).await.unwrap();
+    let own = workspace_document(new_organization(&db).await, "a.md", "a file");
+    db.save_documents(vec![own], NOW).await.unwrap();
+    db.remove_web_pages(doc_ids[..2].to_vec(), at(5), None).await.unwrap();
+    assert_eq!(db.prune_removed_pages(at(5), at(10), 10).await.unwrap(), 0);
+    for (expected, captures) in [(1, 3), (1, 2), (0, 2)] {
+        assert_eq!(db.prune_removed_pages(at(6), at(10), 1).await.unwrap(), expected);
+        assert_eq!(db.count("captures").await, captures);
+    }
+    assert_eq!((db.count("term_vectors").await, db.count("passages WHERE ordinal = 0").await), (0, 2));
+    assert_eq!(db.count("documents").await, 4, "the rows stay");
+
+    let save = async |content: &str, read_at: Timestamp| {
+        let mut new = page(urls[0], content);
+        new.capture.captured_at = read_at;
+        db.save_documents(vec![new], at(20)).await.unwrap()
+    };
+    save("a text", at(5)).await;
+    assert!(!db.find_web_page(doc_ids[0]).await.unwrap(), "content from before the removal");
+    assert_eq!(db.prune_removed_pages(at(6), at(20), 10).await.unwrap(), 1);
+    assert_eq!(save("a text", at(6)).await, [SaveOutcome::Stored]);
+    assert!(db.find_web_page(doc_ids[0]).await.unwrap());
+    let loaded = db.load_documents(Collection::Web, doc_ids.to_vec()).await.unwrap();
+    let restored = loaded.iter().find(|loaded| loaded.document.doc_id == doc_ids[0]).unwrap();
+    assert_eq!((loaded.len(), restored.capture.content.as_str()), (2, "a text"));
+    assert_eq!(db.prune_removed_pages(at(30), at(30), 10).await.unwrap(), 0);
+}
+
+async fn shown_content_of_a_removed_page_is_kept_as_evidence(db: Database) {
+    let reader = new_organization(&db).await;
+    let new = page("https://a.example/", "a text");
+    let (doc_id, capture_id) = (new.document.doc_id, new.capture.capture_id);
+    db.save_documents(vec![new], NOW).await.unwrap();
+    let grant = Grant { organization_id: reader, doc_id, granted_at: NOW, capture_id: Some(capture_id) };
+    db.grant_document(grant).await.unwrap();
+    db.keep_as_evidence(reader, vec![capture_id], at(100)).await.unwrap();
+    db.remove_web_pages(vec![doc_id], at(5), None).await.unwrap();
+    assert_eq!(db.prune_removed_pages(at(6), at(10), 10).await.unwrap(), 1);
+    assert_eq!(db.number("max(superseded_at)", "captures").await, at(10).as_millis());
+    assert!(db.read_document(reader, doc_id).await.unwrap().is_none());
+    assert_eq!(db.prune_captures(at(50), at(99), 10).await.unwrap(), 0);
+    assert_eq!(db.prune_captures(at(50), at(100), 10).await.unwrap(), 1);
+    assert_eq!((db.count("captures").await, db.count("documents").await), (0, 1));
 }

@@ -7,7 +7,7 @@ use app::accounts::{self, NewKey};
 use app::usage::key_state;
 use docstore::{ApiKey, AuditFilter, Docstore, FeedbackExport};
 use ingest::clock::from_date_time;
-use model::{Clock, FileOutcome, OrganizationId, Scope, SyncId, SystemClock, Timestamp};
+use model::{FileOutcome, OrganizationId, Scope, SyncId, Timestamp};
 use serde_json::{Value, json};
 use settings::Settings;
 use uuid::Uuid;
@@ -52,7 +52,7 @@ fn reads_only(command: &Admin) -> bool {
 
 async fn execute(command: Admin, settings: &Settings, store: &Docstore) -> anyhow::Result<()> {
     let actor = actor::of_command_line();
-    let now = SystemClock.now();
+    let now = store.clock().now();
     match command {
         Admin::Org(Org::Create { name, prepaid_cents }) => {
             let organization = accounts::create_organization(store, &actor, now, &name, prepaid_cents).await?;

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use app::{accounts, removal};
 use docstore::{Docstore, Location, Organization, OrganizationSize, StorageTotals};
 use indicatif::ProgressBar;
-use model::{Clock, IndexName, OrganizationId, SystemClock};
+use model::{IndexName, OrganizationId};
 use serde_json::{Value, json};
 use settings::Settings;
 
@@ -92,9 +92,8 @@ pub async fn delete(settings: &Settings, organization_id: OrganizationId, yes: b
     if !yes {
         confirm(&size)?;
     }
-    let clock = SystemClock;
     let deleted =
-        accounts::delete_organization(&store, &actor::of_command_line(), clock.now(), organization_id).await?;
+        accounts::delete_organization(&store, &actor::of_command_line(), store.clock().now(), organization_id).await?;
     if deleted.removed_at.is_none() {
         match remove_here(settings, &store, organization_id).await? {
             true => {}
@@ -143,7 +142,7 @@ async fn remove_here(settings: &Settings, store: &Docstore, organization_id: Org
     });
     let removed = async {
         blobs.prepare().await.context("preparing object storage")?;
-        anyhow::Ok(removal::remove_organization(store, blobs.as_ref(), &SystemClock, organization_id).await?)
+        anyhow::Ok(removal::remove_organization(store, blobs.as_ref(), store.clock().as_ref(), organization_id).await?)
     }
     .await;
     stop.cancel();

@@ -10,7 +10,6 @@ use app::Error;
 use app::web_index::crawls::{self, CrawlRequest, Sitemaps};
 use app::web_index::report::{self as reports, CrawlView};
 use docstore::Crawl;
-use model::{Clock, SystemClock};
 use settings::Settings;
 
 use crate::cli::{self, SitemapUse};
@@ -34,7 +33,7 @@ pub async fn run(options: cli::Crawl, settings: &Settings) -> anyhow::Result<()>
     };
     let new = crawls::checked(request, settings.crawl.max_urls)?;
     let store = data_folder::open_or_create(settings).await?;
-    let crawl = crawls::start(&store, &actor::of_command_line(), SystemClock.now(), new).await?;
+    let crawl = crawls::start(&store, &actor::of_command_line(), store.clock().now(), new).await?;
     if wait {
         return wait::run(&store, &crawl, settings).await;
     }
@@ -75,7 +74,8 @@ pub async fn show(name: &str, settings: &Settings) -> anyhow::Result<()> {
 
 pub async fn stop(name: &str, settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
-    let stopped = crawls::stop(&store, &actor::of_command_line(), SystemClock.now(), name).await.map_err(with_help)?;
+    let stopped =
+        crawls::stop(&store, &actor::of_command_line(), store.clock().now(), name).await.map_err(with_help)?;
     output::json(&report::line(&CrawlView::new(stopped)));
     Ok(())
 }
@@ -83,7 +83,7 @@ pub async fn stop(name: &str, settings: &Settings) -> anyhow::Result<()> {
 pub async fn remove(name: &str, pages: bool, settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
     let actor = actor::of_command_line();
-    crawls::remove(&store, &actor, SystemClock.now(), name, pages, usize::MAX).await.map_err(with_help)?;
+    crawls::remove(&store, &actor, store.clock().now(), name, pages, usize::MAX).await.map_err(with_help)?;
     output::json(&serde_json::json!({ "name": name, "removed": true, "pages_removed": pages }));
     Ok(())
 }

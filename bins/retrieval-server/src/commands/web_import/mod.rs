@@ -13,7 +13,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use app::web_index::pages;
-use model::{Clock, IndexName, SystemClock};
+use model::IndexName;
 use serde_json::json;
 use settings::Settings;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,7 @@ pub async fn run(
     let free_space = compose::free_space(settings);
     pipeline::require_space(&free_space)?;
     let source = file.to_string_lossy();
-    pages::record_import(&store, &actor::of_command_line(), SystemClock.now(), &source).await?;
+    pages::record_import(&store, &actor::of_command_line(), store.clock().now(), &source).await?;
     let extractor = sandbox::workers(settings).await?.pool;
     let progress = input.progress_bar();
     let read = {

@@ -8,7 +8,7 @@ use app::web::{WebPage, prepare_page, save_pages};
 use docstore::{Docstore, NewDocument, SaveOutcome};
 use extract_worker::WorkerPool;
 use indicatif::ProgressBar;
-use model::{Clock, SystemClock};
+use model::Clock;
 use tokio::sync::mpsc;
 
 use super::page::RawPage;
@@ -80,10 +80,10 @@ pub async fn import(
     let reader = tokio::task::spawn_blocking(move || read(Batches { sender, batch: Vec::new(), bytes: 0 }));
     let (ahead, mut prepared) = mpsc::channel(PREPARED_AHEAD);
     let preparing = tokio::spawn({
-        let extractor = Arc::clone(extractor);
+        let (extractor, clock) = (Arc::clone(extractor), store.clock());
         async move {
             while let Some(batch) = batches.recv().await {
-                let task = tokio::spawn(prepare(batch, Arc::clone(&extractor)));
+                let task = tokio::spawn(prepare(batch, Arc::clone(&extractor), Arc::clone(&clock)));
                 if ahead.send(task).await.is_err() {
                     break;
                 }
@@ -104,7 +104,7 @@ pub async fn import(
             }
         }
         require_space(free_space)?;
-        for saved in save_pages(store, documents, SystemClock.now()).await? {
+        for saved in save_pages(store, documents, store.clock().now()).await? {
             match saved {
                 SaveOutcome::Stored | SaveOutcome::MetadataChanged => report.imported += 1,
                 SaveOutcome::Unchanged => report.unchanged += 1,
@@ -128,6 +128,7 @@ pub fn require_space(free_space: &FreeSpace) -> anyhow::Result<()> {
 async fn prepare(
     batch: Vec<Located<RawPage>>,
     extractor: Arc<WorkerPool>,
+    clock: Arc<dyn Clock>,
 ) -> anyhow::Result<Vec<Located<NewDocument>>> {
     let read = futures_util::future::join_all(batch.into_iter().map(|(location, page)| async {
         let page = match page {
@@ -146,8 +147,9 @@ async fn prepare(
         if part.is_empty() {
             break;
         }
+        let clock = Arc::clone(&clock);
         tasks.push(tokio::task::spawn_blocking(move || {
-            let prepare = |page: WebPage| prepare_page(page, SystemClock.now()).map_err(|error| error.to_string());
+            let prepare = |page: WebPage| prepare_page(page, clock.now()).map_err(|error| error.to_string());
             part.into_iter().map(|(location, page)| (location, page.and_then(prepare))).collect::<Vec<_>>()
         }));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::accounts::{self, CreatedKey, NewKey};
 use docstore::{Docstore, Organization};
-use model::{Clock, OrganizationId, SystemClock};
+use model::OrganizationId;
 
 use crate::actor;
 
@@ -33,7 +33,7 @@ pub struct Tenant {
 impl Tenants {
     /// Creates both, after deleting those of commands that were killed. If that fails half way, what exists is deleted.
     pub async fn create(store: Docstore) -> anyhow::Result<Self> {
-        let now = SystemClock.now();
+        let now = store.clock().now();
         for organization in store.list_organizations().await? {
             let is_left = organization.name == NAME && organization.deleted_at.is_none();
             if is_left && now.since(organization.created_at) > ABANDONED {
@@ -80,7 +80,7 @@ async fn create_both(store: &Docstore, created: &mut Vec<Organization>) -> anyho
 }
 
 async fn create(store: &Docstore, created: &mut Vec<Organization>) -> anyhow::Result<Tenant> {
-    let (actor, now) = (actor::of_command_line(), SystemClock.now());
+    let (actor, now) = (actor::of_command_line(), store.clock().now());
     let organization = accounts::create_organization(store, &actor, now, NAME, None).await?;
     let id = organization.id;
     created.push(organization);
@@ -90,6 +90,6 @@ async fn create(store: &Docstore, created: &mut Vec<Organization>) -> anyhow::Re
 }
 
 async fn delete(store: &Docstore, id: OrganizationId) -> anyhow::Result<()> {
-    accounts::delete_organization(store, &actor::of_command_line(), SystemClock.now(), id).await?;
+    accounts::delete_organization(store, &actor::of_command_line(), store.clock().now(), id).await?;
     Ok(())
 }

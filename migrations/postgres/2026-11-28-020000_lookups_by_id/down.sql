@@ -1,0 +1,1 @@
+DROP INDEX index_runs_of_organization_by_state;

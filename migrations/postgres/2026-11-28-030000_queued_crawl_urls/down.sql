@@ -1,0 +1,1 @@
+DROP INDEX crawl_urls_queued;
