@@ -87,11 +87,10 @@ fn load(config: Option<&Path>) -> Result<Settings, Vec<anyhow::Error>> {
 }
 
 fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>> {
-    let settings = load(config).map_err(|errors| {
+    let settings = load(config).inspect_err(|errors| {
         if let Command::Doctor { json } = &command {
-            commands::report_settings(&errors, *json);
+            commands::report_settings(errors, *json);
         }
-        errors
     })?;
     descriptors::raise_limit();
     memory::return_free_memory();

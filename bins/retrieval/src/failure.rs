@@ -48,7 +48,7 @@ pub enum Failure {
     Output(#[source] io::Error),
 }
 
-/// What to do after a failed request.
+/// Next step after a failed request.
 #[derive(Debug)]
 pub struct Advice {
     next: String,

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 /// Dependencies that no code names, with the reason to keep them.
 const KEPT: &[(&str, &str, &str)] = &[
     ("blobs-s3", "md-5", "its library is named `md5`"),
+    ("blobs-s3", "xml-rs", "its library is named `xml`"),
     ("docstore", "libsqlite3-sys", "its feature `bundled` builds SQLite, which diesel links"),
     ("extract-worker", "zip", "the tests include a file of the tests of `extract`, which uses it"),
     ("retrieval-server", "base64", "the tests include a file of the tests of `access-tokens`, which uses it"),

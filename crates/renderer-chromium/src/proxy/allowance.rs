@@ -1,4 +1,4 @@
-//! What the scripts of one page may exchange, and for whom.
+//! Bytes that the scripts of one page may exchange, and the organization that they do it for.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
