@@ -101,9 +101,10 @@ operations! {
     read accounts::find_organization(organization_id: OrganizationId) -> Option<Organization>;
     write accounts::create_api_key(key: ApiKey, entry: AuditEntry) -> ();
     /// Creates a key on behalf of a credential of its organization: of the key `creator`, which must still be valid, or of an
-    /// access token. The organization may have at most `max_valid` keys that are neither revoked nor expired. Deletes the oldest
-    /// invalid keys beyond `max_invalid`.
-    write accounts::create_organization_key(key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64, max_invalid: i64, entry: AuditEntry) -> KeyCreation;
+    /// access token. The organization may have at most `max_valid` keys that are neither revoked nor expired, and create at most
+    /// `max_daily` in 24 hours. Deletes the oldest invalid keys beyond `max_invalid`. That must not be below `max_daily`, since
+    /// deleted keys are not counted.
+    write accounts::create_organization_key(key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64, max_daily: i64, max_invalid: i64, entry: AuditEntry) -> KeyCreation;
     /// Revokes a key of the organization. Idempotent: a second call keeps the first time and writes no audit entry. `None` for an
     /// unknown key.
     write accounts::revoke_organization_key(organization_id: OrganizationId, key_id: ApiKeyId, now: Timestamp, entry: AuditEntry) -> Option<ApiKey>;
