@@ -71,6 +71,26 @@ async fn the_overview_has_all_parts_of_the_contract() {
     assert_eq!(of_today(&body["series"]), Some(point));
 }
 
+/// Each answer is validated against the published schema.
+#[actix_web::test]
+async fn a_window_with_the_refund_of_an_earlier_charge_is_negative() {
+    let mut setup = Setup::default();
+    setup.options.search_cents = 3;
+    let world = TestApp::with(setup).await;
+    let tenant = world.billed_tenant(100).await;
+    world.import_one(page("https://example.com/", "The tides.")).await;
+    let charge = world.app.search(&tenant.viewer, search("tides")).await.unwrap().charge.unwrap();
+    world.clock.advance(std::time::Duration::from_hours(48));
+    charge.refund().await;
+    world.clock.advance(std::time::Duration::from_secs(1));
+    let clock = std::sync::Arc::clone(&world.clock);
+    let yesterday = OffsetDateTime::now_utc() + time::Duration::DAY;
+    let api = Api::of(world, tenant, clock);
+    let body = api.get(&format!("/v1/usage?from={}T00:00:00Z", yesterday.date())).await.json();
+    assert_eq!(body["headline"]["spend_cents"], -3, "{body}");
+    assert_eq!((&body["keys"][0]["spend_cents"], &body["products"][0]["spend_cents"]), (&json!(-3), &json!(-3)));
+}
+
 #[actix_web::test]
 async fn the_window_ends_now_and_covers_thirty_days() {
     let api = Api::new().await;
