@@ -12,7 +12,7 @@ use engine::EngineErrorKind;
 use model::{Scope, SystemClock};
 use serde_json::{Value, json};
 use test_support::site::Site;
-use test_support::{EngineFault, Setup, Tenant, TestApp, page};
+use test_support::{EngineFault, Setup, Tenant, TestApp, page, until};
 
 use super::{reads, route, searches, send};
 use crate::api::{Api, stopped_clock};
@@ -159,6 +159,29 @@ async fn billed(cents: u64) -> Api {
     let world = TestApp::with(setup).await;
     let tenant = world.billed_tenant(cents).await;
     Api::of(world, tenant, Arc::new(SystemClock)).with_pages(2).await
+}
+
+/// At any time, also while the answer waits to be compressed.
+#[actix_web::test]
+async fn a_client_that_leaves_before_its_answer_is_refunded() {
+    let mut setup = Setup::default();
+    (setup.options.search_cents, setup.options.default_rps) = (3, 100_000);
+    let world = TestApp::with(setup).await;
+    let tenant = world.billed_tenant(100).await;
+    let api = Api::of(world, tenant, Arc::new(SystemClock));
+    let paragraph = format!("The {QUERY} come and go twice a day.\n\n");
+    api.world.import_one(page("https://example.com/long", &paragraph.repeat(4_000))).await;
+    let (path, body) = ("/compat/tavily/search", json!({"query": QUERY, "include_raw_content": "text"}));
+    let answer = api.post(path, &body).await;
+    assert!(answer.status == 200 && answer.bytes.len() > 64 << 10, "compressed in turns: {}", answer.bytes.len());
+    for polls in 1.. {
+        let request = api.authorized(with_key(path, &Some(body.clone()), Some(("Accept-Encoding", "gzip"))));
+        if api.send_and_leave(request, polls).await {
+            break;
+        }
+        until("the refund", async || (api.world.balance(&api.tenant).await == 97).then_some(())).await;
+    }
+    until("the only charge", async || (api.world.balance(&api.tenant).await == 94).then_some(())).await;
 }
 
 #[actix_web::test]
