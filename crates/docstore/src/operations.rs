@@ -331,12 +331,16 @@ operations! {
 
     /// Adds requests to the rollups by minute, hour and day. Also stores the single requests if `keep_events`.
     relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
+    /// Adds the requests of `minutes`, rollups of the period [`MINUTE`], to the rollups by minute, hour and day. Ignores their spending.
+    relaxed usage::count_requests(minutes: Vec<UsageRollup>) -> ();
     /// Lists the next rollups of `period` that start before `to`, ordered by start, identity and route. At most `limit`.
     read usage::list_usage_rollups(organization_id: OrganizationId, period: i64, after: RollupPosition, to: Timestamp, limit: i64) -> Vec<UsageRollup>;
     /// Lists the identities with requests on the days of `[from, to)`, at most `limit`, those with the most requests first.
     read usage::list_busiest_identities(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<String>;
     /// Lists at most `limit` single requests in `[from, to)` that are still kept.
     read usage::list_usage_events(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<UsageEvent>;
+    /// Counts the single requests in `[from, to)` that are still kept.
+    read usage::count_usage_events(organization_id: OrganizationId, from: Timestamp, to: Timestamp) -> i64;
     /// Lists time, identity and cents of spending in `[from, to)`; refunds are negative. At most `limit` entries.
     read usage::list_spending(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<(Timestamp, String, i64)>;
     /// Deletes about `limit` single requests older than `before`, at most. Returns the number deleted.

@@ -131,8 +131,7 @@ pub async fn create_organization_key(
     if valid >= max_valid {
         return Ok(KeyCreation::TooMany(valid));
     }
-    let lately: i64 =
-        keys().filter(api_keys::created_at.gt(Bind(now - DAILY))).count().get_result(connection).await?;
+    let lately: i64 = keys().filter(api_keys::created_at.gt(Bind(now - DAILY))).count().get_result(connection).await?;
     if lately >= max_daily {
         return Ok(KeyCreation::TooManyLately(lately));
     }
