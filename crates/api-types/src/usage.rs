@@ -45,8 +45,7 @@ pub struct Headline {
     /// 95th percentile of the response time in milliseconds.
     #[schemars(range(min = 0))]
     pub p95_duration_ms: f64,
-    /// Charges in cents.
-    #[schemars(range(min = 0))]
+    /// Charges less refunds, in cents. A refund counts when it is made, so a window can be negative.
     pub spend_cents: i64,
 }
 
@@ -88,8 +87,7 @@ pub struct KeyUsage {
     /// 95th percentile of the response time in milliseconds.
     #[schemars(range(min = 0))]
     pub p95_duration_ms: f64,
-    /// Charges in cents.
-    #[schemars(range(min = 0))]
+    /// Charges less refunds, in cents. A refund counts when it is made, so a window can be negative.
     pub spend_cents: i64,
     /// Time of the last use (RFC 3339); omitted if never used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,8 +131,8 @@ pub struct ProductUsage {
     /// Number of answered requests to the endpoint of the product, MCP included.
     #[schemars(range(min = 0))]
     pub requests: i64,
-    /// Charges in cents, those of research runs and compatible endpoints included.
-    #[schemars(range(min = 0))]
+    /// Charges less refunds, in cents. A refund counts when it is made, so a window can be negative.
+    /// Those of research runs and compatible endpoints are included.
     pub spend_cents: i64,
 }
 

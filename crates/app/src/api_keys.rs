@@ -10,8 +10,10 @@ use crate::{App, Error, Identity, Viewer, audit};
 
 /// Maximum number of keys of an organization that are neither revoked nor expired.
 const MAX_VALID: i64 = 100;
-/// Revoked and expired keys that are kept for reference.
-const MAX_INVALID: i64 = 1_000;
+/// Maximum number of keys that an organization creates in 24 hours. Each leaves entries in the audit log for good.
+const MAX_DAILY: i64 = 1_000;
+/// Revoked and expired keys that are kept for reference. Not fewer than are created in a day, which are counted.
+const MAX_INVALID: i64 = MAX_DAILY;
 /// Maximum length of a name in characters.
 const MAX_NAME_CHARS: usize = 100;
 
@@ -67,16 +69,20 @@ impl App {
         let new = NewKey {
             name: checked_name(&request.name)?,
             scopes: Some(granted_scopes(viewer, request.scopes)?),
-            limit_rps: self.granted_limit(viewer, request.limit_rps)?,
+            limit_rps: self.granted_limit(viewer, creator.as_ref(), request.limit_rps)?,
             expires_at: granted_expiry(creator.as_ref(), request.expires_at, now)?,
         };
         let (CreatedKey { key, row }, entry) =
             accounts::new_key(&audit::actor(viewer), now, viewer.organization_id, new)?;
         let creator = creator.map(|creator| creator.id);
-        match self.store.create_organization_key(row.clone(), creator, MAX_VALID, MAX_INVALID, entry).await? {
+        let (store, key) = (&self.store, row.clone());
+        match store.create_organization_key(key, creator, MAX_VALID, MAX_DAILY, MAX_INVALID, entry).await? {
             KeyCreation::Created => Ok(NewKeyView { key, view: self.key_view(row, now) }),
             KeyCreation::TooMany(used) => {
                 Err(Error::QuotaExceeded(Quota::Keys { used: unsigned(used), limit: unsigned(MAX_VALID) }))
+            }
+            KeyCreation::TooManyLately(used) => {
+                Err(Error::QuotaExceeded(Quota::DailyKeys { used: unsigned(used), limit: unsigned(MAX_DAILY) }))
             }
             KeyCreation::Refused => Err(Error::InvalidCredential),
         }
@@ -109,8 +115,9 @@ impl App {
         KeyView { state, limit_rps: limit.unwrap_or(self.options.default_rps), row }
     }
 
-    /// Returns the limit to store. Without one, the default applies unless it is higher than that of the viewer.
-    fn granted_limit(&self, viewer: &Viewer, requested: Option<u32>) -> Result<Option<u32>> {
+    /// Returns the limit to store; without one, the default applies. A creating key with a limit of its own always passes one
+    /// on, since the operator may raise the default later.
+    fn granted_limit(&self, viewer: &Viewer, creator: Option<&ApiKey>, requested: Option<u32>) -> Result<Option<u32>> {
         match requested {
             Some(limit) if limit == 0 || limit > viewer.limit_rps => {
                 let message =
@@ -118,7 +125,11 @@ impl App {
                 Err(Error::invalid("limit_rps", message))
             }
             Some(limit) => Ok(Some(limit)),
-            None => Ok((viewer.limit_rps < self.options.default_rps).then_some(viewer.limit_rps)),
+            None => {
+                let has_own = creator.is_some_and(|creator| creator.limit_rps.is_some());
+                let limit = viewer.limit_rps.min(self.options.default_rps);
+                Ok((has_own || limit < self.options.default_rps).then_some(limit))
+            }
         }
     }
 }

@@ -76,6 +76,8 @@ pub enum Quota {
     Bytes { size: u64, used: u64, limit: u64 },
     #[error("the organization has {used} valid API keys; the quota is {limit}")]
     Keys { used: u64, limit: u64 },
+    #[error("{used} API keys of the organization were created in the last 24 hours; the quota is {limit}")]
+    DailyKeys { used: u64, limit: u64 },
     #[error("the organization has {limit} webhooks, which is the quota")]
     Webhooks { limit: u64 },
     /// The server has too little free disk space.

@@ -84,11 +84,14 @@ impl Shares {
         // Many searches take a second, and reads and small requests may wait for something outside: no organization takes all
         // places, so that the next one of another need not wait for their end.
         let partial = |permits: u32| Limits { per_organization: permits - permits / 4, ..shared(permits) };
+        // A quarter of a few places is none, and a report may take seconds: one place is always left for others.
+        let places = limits.reports.max(2);
+        let reports = Limits { per_organization: places - 1, ..shared(places) };
         Self {
             cores: limits.cores,
             searches: FairSemaphore::new(partial(limits.searches)),
             reads: FairSemaphore::new(partial(limits.reads)),
-            reports: FairSemaphore::new(shared(limits.reports)),
+            reports: FairSemaphore::new(reports),
             small: FairSemaphore::new(partial(limits.small)),
             compute: Compute::interactive(limits.cores),
             long_compute: Compute::background(limits.cores),

@@ -101,9 +101,10 @@ operations! {
     read accounts::find_organization(organization_id: OrganizationId) -> Option<Organization>;
     write accounts::create_api_key(key: ApiKey, entry: AuditEntry) -> ();
     /// Creates a key on behalf of a credential of its organization: of the key `creator`, which must still be valid, or of an
-    /// access token. The organization may have at most `max_valid` keys that are neither revoked nor expired. Deletes the oldest
-    /// invalid keys beyond `max_invalid`.
-    write accounts::create_organization_key(key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64, max_invalid: i64, entry: AuditEntry) -> KeyCreation;
+    /// access token. The organization may have at most `max_valid` keys that are neither revoked nor expired, and create at most
+    /// `max_daily` in 24 hours. Deletes the oldest invalid keys beyond `max_invalid`. That must not be below `max_daily`, since
+    /// deleted keys are not counted.
+    write accounts::create_organization_key(key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64, max_daily: i64, max_invalid: i64, entry: AuditEntry) -> KeyCreation;
     /// Revokes a key of the organization. Idempotent: a second call keeps the first time and writes no audit entry. `None` for an
     /// unknown key.
     write accounts::revoke_organization_key(organization_id: OrganizationId, key_id: ApiKeyId, now: Timestamp, entry: AuditEntry) -> Option<ApiKey>;
@@ -338,12 +339,16 @@ operations! {
 
     /// Adds requests to the rollups by minute, hour and day. Also stores the single requests if `keep_events`.
     relaxed usage::record_usage(events: Vec<UsageEvent>, keep_events: bool) -> ();
+    /// Adds the requests of `minutes`, rollups of the period [`MINUTE`], to the rollups by minute, hour and day. Ignores their spending.
+    relaxed usage::count_requests(minutes: Vec<UsageRollup>) -> ();
     /// Lists the next rollups of `period` that start before `to`, ordered by start, identity and route. At most `limit`.
     read usage::list_usage_rollups(organization_id: OrganizationId, period: i64, after: RollupPosition, to: Timestamp, limit: i64) -> Vec<UsageRollup>;
     /// Lists the identities with requests on the days of `[from, to)`, at most `limit`, those with the most requests first.
     read usage::list_busiest_identities(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<String>;
     /// Lists at most `limit` single requests in `[from, to)` that are still kept.
     read usage::list_usage_events(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<UsageEvent>;
+    /// Counts the single requests in `[from, to)` that are still kept.
+    read usage::count_usage_events(organization_id: OrganizationId, from: Timestamp, to: Timestamp) -> i64;
     /// Lists time, identity and cents of spending in `[from, to)`; refunds are negative. At most `limit` entries.
     read usage::list_spending(organization_id: OrganizationId, from: Timestamp, to: Timestamp, limit: i64) -> Vec<(Timestamp, String, i64)>;
     /// Deletes about `limit` single requests older than `before`, at most. Returns the number deleted.

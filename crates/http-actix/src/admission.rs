@@ -72,7 +72,7 @@ pub(crate) async fn admit(
     }
 }
 
-/// Returns the viewer of a credential, and the credential. A source with too many rejected ones has to wait.
+/// Returns the viewer of a credential, and the credential. A source with too many rejected keys has to wait before its next new key.
 async fn authenticate(
     state: &State,
     source: Option<IpAddr>,
@@ -81,10 +81,12 @@ async fn authenticate(
     let rejections = &state.rejections;
     let token = token.inspect_err(|failure| match failure.code {
         ErrorCode::MissingApiKey => rejections.reject_missing(),
-        ErrorCode::InvalidApiKey => rejections.reject(source, None, state.now()),
+        ErrorCode::InvalidApiKey => rejections.reject_malformed(),
         // A body that could have contained a key but cannot be read is no guess.
         _ => {}
     })?;
+    // A forged access token costs no look-up either, and clients renew theirs often.
+    let source = source.filter(|_| !state.app.is_access_token(&token));
     rejections.permit(source, &token, state.now()).map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
     match state.app.authenticate(&token).await? {
         Some(viewer) => {
@@ -92,7 +94,7 @@ async fn authenticate(
             Ok((viewer, token))
         }
         None => {
-            rejections.reject(source, Some(&token), state.now());
+            rejections.reject(source, &token, state.now());
             Err(invalid_key())
         }
     }

@@ -91,7 +91,9 @@ fn quota_exceeded(quota: Quota, message: String) -> Failure {
         Quota::Bytes { size: _, used, limit } => {
             failure.with("field", "size").with("quota", "bytes").with("used", used).with("limit", limit)
         }
-        Quota::Keys { used, limit } => failure.with("quota", "keys").with("used", used).with("limit", limit),
+        Quota::Keys { used, limit } | Quota::DailyKeys { used, limit } => {
+            failure.with("quota", "keys").with("used", used).with("limit", limit)
+        }
         Quota::Webhooks { limit } => failure.with("quota", "webhooks").with("used", limit).with("limit", limit),
         Quota::Disk => failure.with("quota", "disk"),
     }

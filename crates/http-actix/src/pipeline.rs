@@ -135,7 +135,8 @@ where
         Err(refused) => {
             let Refused { failure, viewer, rate_limit } = *refused;
             viewer.iter().for_each(|viewer| exchange.set_organization(viewer.organization_id));
-            let usage = viewer.map(|viewer| Rc::new(UsageRecord::start(&state, &viewer, route.name(), started)));
+            let usage =
+                viewer.map(|viewer| Rc::new(UsageRecord::start(&state, &viewer, route.name(), started).refused()));
             body::discard_small(&request, payload).await;
             (Err(failure), rate_limit, usage)
         }

@@ -108,14 +108,17 @@ impl Rejections {
         count(Reason::Missing, 1);
     }
 
-    /// Counts a rejected credential; a malformed one has no text.
-    pub fn reject(&self, source: Option<IpAddr>, credential: Option<&str>, now: OffsetDateTime) {
+    /// Counts a credential that cannot be one, which costs nothing to refuse either.
+    pub fn reject_malformed(&self) {
+        count(Reason::Invalid, 1);
+    }
+
+    /// Counts a rejected credential.
+    pub fn reject(&self, source: Option<IpAddr>, credential: &str, now: OffsetDateTime) {
         count(Reason::Invalid, 1);
         let Some(source) = source else { return };
         let mut tables = self.lock();
-        if let Some(credential) = credential {
-            tables.accepted.remove(&self.seed.hash_one(credential));
-        }
+        tables.accepted.remove(&self.seed.hash_one(credential));
         let Allowance { left, at } = self.allowance(&mut tables, source, now);
         tables.sources.insert(source, Allowance { left: (left - 1.0).max(0.0), at });
     }
@@ -166,13 +169,13 @@ mod tests {
         let rejections = Rejections::new(3, vec![]);
         for _ in 0..3 {
             assert_eq!(rejections.permit(ip(1), "wrong", NOW), Ok(()));
-            rejections.reject(ip(1), Some("wrong"), NOW);
+            rejections.reject(ip(1), "wrong", NOW);
         }
         assert_eq!(rejections.permit(ip(1), "another", NOW), Err(Duration::seconds(20)));
         assert_eq!(rejections.permit(ip(2), "wrong", NOW), Ok(()));
         let later = NOW + Duration::seconds(20);
         assert_eq!(rejections.permit(ip(1), "another", later), Ok(()));
-        rejections.reject(ip(1), Some("another"), later);
+        rejections.reject(ip(1), "another", later);
         assert!(rejections.permit(ip(1), "another", later).is_err());
         assert!(rejections.permit(ip(1), "another", NOW).is_err(), "a clock that goes back refills nothing");
     }
@@ -181,17 +184,17 @@ mod tests {
     fn accepted_credentials_pass_until_they_are_rejected() {
         let rejections = Rejections::new(1, vec![]);
         rejections.accept(ip(1), "right");
-        rejections.reject(ip(1), None, NOW);
+        rejections.reject(ip(1), "wrong", NOW);
         assert!(rejections.permit(ip(1), "wrong", NOW).is_err());
         assert_eq!(rejections.permit(ip(1), "right", NOW), Ok(()));
-        rejections.reject(ip(1), Some("right"), NOW);
+        rejections.reject(ip(1), "right", NOW);
         assert!(rejections.permit(ip(1), "right", NOW).is_err(), "revoked");
     }
 
     #[test]
     fn trusted_peers_without_a_client_are_not_limited() {
         let rejections = Rejections::new(1, vec![]);
-        (0..9).for_each(|_| rejections.reject(None, Some("wrong"), NOW));
+        (0..9).for_each(|_| rejections.reject(None, "wrong", NOW));
         assert_eq!(rejections.permit(None, "wrong", NOW), Ok(()));
     }
 }

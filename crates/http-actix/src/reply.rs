@@ -6,6 +6,7 @@ use actix_web::http::header::{
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use api_types::{ErrorCode, ErrorEnvelope, RateLimit, ResponseBody};
+use app::Charge;
 use bytes::Bytes;
 use openapi::Operation;
 use serde::Serialize;
@@ -13,6 +14,7 @@ use uuid::Uuid;
 
 use crate::State;
 use crate::compression::gzip_if_asked;
+use crate::disconnect::keep_unless_disconnected;
 use crate::failure::Failure;
 use crate::memory::{Answer, SentInChunks};
 use crate::research::stream::EventStream;
@@ -31,6 +33,8 @@ pub(crate) struct Reply {
     location: Option<String>,
     /// Sent instead of the body.
     stream: Option<EventStream>,
+    /// Of searches that the body answers. Kept once the response is complete; a reply that is dropped before refunds them.
+    charges: Vec<Charge>,
 }
 
 impl Reply {
@@ -52,6 +56,11 @@ impl Reply {
         Reply { location: Some(location), ..self }
     }
 
+    /// Adds the charges of the searches that the body answers.
+    pub fn charged(self, charges: impl IntoIterator<Item = Charge>) -> Self {
+        Reply { charges: charges.into_iter().collect(), ..self }
+    }
+
     /// JSON without a published schema.
     pub fn json(status: StatusCode, value: &impl Serialize) -> Result<Self, Failure> {
         let body = serde_json::to_vec(value).map_err(Failure::internal)?;
@@ -60,7 +69,7 @@ impl Reply {
 
     /// Serialized JSON without a published schema.
     pub fn serialized(status: StatusCode, body: Answer) -> Self {
-        Reply { status, body, content_type: JSON, schema: None, location: None, stream: None }
+        Reply { status, body, content_type: JSON, schema: None, location: None, stream: None, charges: Vec::new() }
     }
 
     /// Text of another media type.
@@ -179,6 +188,10 @@ pub(crate) async fn respond_as(
         }
         None => bytes,
     };
+    // Not before: a client that leaves while its answer waits to be compressed does not get it.
+    for charge in reply.charges {
+        keep_unless_disconnected(charge).await;
+    }
     response.body(SentInChunks::new(bytes, memory))
 }
 

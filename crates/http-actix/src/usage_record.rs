@@ -22,6 +22,7 @@ pub(crate) struct UsageRecord {
     started: Instant,
     at: OffsetDateTime,
     status: Cell<Option<u16>>,
+    is_refused: bool,
 }
 
 impl UsageRecord {
@@ -34,7 +35,14 @@ impl UsageRecord {
             started,
             at: state.now(),
             status: Cell::new(None),
+            is_refused: false,
         }
+    }
+
+    /// Marks a request that was not admitted.
+    pub fn refused(mut self) -> Self {
+        self.is_refused = true;
+        self
     }
 
     /// Returns the route that the request counts as.
@@ -67,6 +75,7 @@ impl Drop for UsageRecord {
             status,
             duration: self.started.elapsed(),
             at: self.at,
+            is_refused: self.is_refused,
         });
     }
 }

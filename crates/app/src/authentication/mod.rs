@@ -64,6 +64,11 @@ impl App {
         }
     }
 
+    /// Returns true if a credential is verified as an access token: without the database, unless its signature is valid.
+    pub fn is_access_token(&self, credential: &str) -> bool {
+        self.tokens.is_some() && tokens::looks_like_token(credential)
+    }
+
     async fn authenticate_key(&self, key: &str) -> Result<Option<Viewer>> {
         if !keys::is_well_formed(key) {
             return Ok(None);

@@ -27,6 +27,20 @@ pub struct Count {
 }
 
 impl Count {
+    /// Returns the count of one request.
+    pub fn of(status: i32, duration_us: i64) -> Self {
+        let mut durations = DurationHistogram::default();
+        durations.record(u64::try_from(duration_us).unwrap_or(0));
+        Self {
+            requests: 1,
+            client_errors: i64::from((400..500).contains(&status)),
+            server_errors: i64::from(status >= 500),
+            duration_us,
+            spend_cents: 0,
+            durations,
+        }
+    }
+
     pub fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.client_errors += other.client_errors;

@@ -3,6 +3,7 @@
 mod count;
 pub mod overview;
 mod read;
+mod refused;
 mod window;
 
 pub use overview::{GroupBy, UsageOverview, UsageRequest, key_state};
@@ -13,13 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use docstore::{Docstore, StoreError, UsageEvent as Row};
+use docstore::{Docstore, Operation, StoreError, UsageEvent as Row};
 use ingest::Supervisor;
 use ingest::clock::from_date_time;
-use model::{ApiKeyId, Clock, OrganizationId};
+use model::{ApiKeyId, Clock, OrganizationId, Timestamp};
 use time::OffsetDateTime;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use refused::Refused;
+
+use crate::files::quota::unsigned;
 use crate::retention::in_batches;
 use crate::{App, Identity};
 
@@ -49,11 +53,15 @@ pub struct UsageEvent {
     pub status: u16,
     pub duration: Duration,
     pub at: OffsetDateTime,
+    /// True if it was not admitted, as beyond a rate limit. It is counted, and not stored as a single request.
+    pub is_refused: bool,
 }
 
 enum Message {
     /// An event and the API key of its request, if it had one.
     Event(Row, Option<ApiKeyId>),
+    /// Wakes the writer for the first sum of refused requests.
+    Refused,
     /// Signals once all earlier events are written.
     Flush(oneshot::Sender<()>),
 }
@@ -61,6 +69,7 @@ enum Message {
 /// Queue of usage events in front of the database.
 pub(crate) struct Recorder {
     queue: mpsc::Sender<Message>,
+    refused: Arc<Refused>,
     dropped: AtomicU64,
 }
 
@@ -70,11 +79,23 @@ impl Recorder {
         let (queue, events) = mpsc::channel(QUEUE);
         // Outlives a panic of the writer, with the queued events.
         let events = Arc::new(Mutex::new(events));
+        let refused = Arc::new(Refused::default());
+        let sums = Arc::clone(&refused);
         supervisor.spawn("usage_writer", move || {
-            let (store, events) = (store.clone(), Arc::clone(&events));
-            async move { write(&store, &mut *events.lock().await, !retention.is_zero()).await }
+            let (store, events, sums) = (store.clone(), Arc::clone(&events), Arc::clone(&sums));
+            async move { write(&store, &mut *events.lock().await, &sums, !retention.is_zero()).await }
         });
-        Self { queue, dropped: AtomicU64::new(0) }
+        Self { queue, refused, dropped: AtomicU64::new(0) }
+    }
+
+    /// Adds a refused request to its sum. Returns false if there is no place for it.
+    fn count_refused(&self, row: &Row, key: Option<ApiKeyId>) -> bool {
+        let Some(is_first) = self.refused.add(row, key) else { return false };
+        if is_first {
+            // If the queue is full, the writer takes the sums with its next batch.
+            let _ = self.queue.try_send(Message::Refused);
+        }
+        true
     }
 
     /// Returns once all queued events are written.
@@ -102,7 +123,11 @@ impl App {
             duration_us: i64::try_from(event.duration.as_micros()).unwrap_or(i64::MAX),
             created_at: from_date_time(event.at),
         };
-        if self.usage.queue.try_send(Message::Event(row, key)).is_err() {
+        let is_recorded = match event.is_refused {
+            true => self.usage.count_refused(&row, key),
+            false => self.usage.queue.try_send(Message::Event(row, key)).is_ok(),
+        };
+        if !is_recorded {
             metrics::counter!("retrieval_usage_events_dropped_total").increment(1);
             let dropped = self.usage.dropped.fetch_add(1, Ordering::Relaxed) + 1;
             if dropped.is_power_of_two() {
@@ -112,8 +137,8 @@ impl App {
     }
 }
 
-/// Writes events in batches, and the last use of each key once per batch.
-async fn write(store: &Docstore, events: &mut mpsc::Receiver<Message>, keep_events: bool) {
+/// Writes events in batches, with the sums of refused requests, and the last use of each key once per batch.
+async fn write(store: &Docstore, events: &mut mpsc::Receiver<Message>, refused: &Refused, keep_events: bool) {
     let mut messages = Vec::with_capacity(BATCH);
     while events.recv_many(&mut messages, BATCH).await > 0 {
         let (mut rows, mut last_used, mut flushes) = (Vec::new(), HashMap::new(), Vec::new());
@@ -121,16 +146,25 @@ async fn write(store: &Docstore, events: &mut mpsc::Receiver<Message>, keep_even
         for message in messages.drain(..) {
             match message {
                 Message::Event(row, key) => {
-                    if let Some(key) = key {
-                        let last = last_used.entry(key).or_insert(row.created_at);
-                        *last = row.created_at.max(*last);
-                    }
+                    use_key(&mut last_used, key, row.created_at);
                     rows.push(row);
                 }
+                Message::Refused => {}
                 Message::Flush(done) => flushes.push(done),
             }
         }
-        record(store, rows, keep_events).await;
+        if !rows.is_empty() {
+            record(rows.len() as u64, || store.record_usage(rows.clone(), keep_events)).await;
+        }
+        let mut minutes = Vec::new();
+        for sum in refused.take() {
+            use_key(&mut last_used, sum.api_key, sum.last);
+            minutes.push(sum.minute);
+        }
+        for minutes in minutes.chunks(BATCH) {
+            let requests = minutes.iter().map(|minute| unsigned(minute.requests)).sum();
+            record(requests, || store.count_requests(minutes.to_vec())).await;
+        }
         if !last_used.is_empty()
             && let Err(error) = store.touch_api_keys(last_used.into_iter().collect()).await
         {
@@ -146,15 +180,20 @@ async fn write(store: &Docstore, events: &mut mpsc::Receiver<Message>, keep_even
     }
 }
 
+/// Notes the use of a key at a time, if there is one.
+fn use_key(last_used: &mut HashMap<ApiKeyId, Timestamp>, key: Option<ApiKeyId>, at: Timestamp) {
+    if let Some(key) = key {
+        let last = last_used.entry(key).or_insert(at);
+        *last = at.max(*last);
+    }
+}
+
 /// Writes one batch, with retries while the database is unavailable. Requests count twice if it goes away after it has stored them and
 /// before it answers.
-async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
-    if rows.is_empty() {
-        return;
-    }
+async fn record(requests: u64, write: impl Fn() -> Operation<()>) {
     let deadline = tokio::time::Instant::now() + RETRY_TIMEOUT;
     loop {
-        match store.record_usage(rows.clone(), keep_events).await {
+        match write().await {
             Ok(()) => return,
             Err(StoreError::Unavailable(_) | StoreError::Aborted(_) | StoreError::Conflict)
                 if tokio::time::Instant::now() < deadline =>
@@ -162,9 +201,9 @@ async fn record(store: &Docstore, rows: Vec<Row>, keep_events: bool) {
                 tokio::time::sleep(RETRY_INTERVAL).await;
             }
             Err(error) => {
-                let (error, events) = (&error as &dyn std::error::Error, rows.len());
-                metrics::counter!("retrieval_usage_events_dropped_total").increment(events as u64);
-                tracing::warn!(error, events, "usage events were not recorded");
+                let error = &error as &dyn std::error::Error;
+                metrics::counter!("retrieval_usage_events_dropped_total").increment(requests);
+                tracing::warn!(error, events = requests, "usage events were not recorded");
                 return;
             }
         }

@@ -10,9 +10,11 @@ use super::count::{Count, SEARCH};
 use super::window::{Part, Window, round_down, round_up};
 use crate::error::Result;
 
-/// Maximum number of single requests, and of ledger entries, that are read for a partial minute. If it has more, or if they
-/// are not kept any more, the whole minute counts.
+/// Maximum number of single requests, and of ledger entries, that are read for a partial minute. If it has more, or if some
+/// requests of the minute are not kept, the whole minute counts.
 const MAX_EXACT: i64 = 1_000;
+/// Maximum number of requests in a minute whose kept ones are counted, which takes some ten milliseconds.
+const MAX_COMPARED: i64 = 100_000;
 /// Rollups in memory at once. A tenant that creates and revokes keys in a loop has any number of them.
 const PAGE: i64 = 5_000;
 /// Identities that a breakdown names.
@@ -77,7 +79,7 @@ impl Counter<'_> {
         Ok(())
     }
 
-    /// Counts single requests and ledger entries. Returns false, and adds nothing, if they are too many or not kept.
+    /// Counts single requests and ledger entries. Returns false, and adds nothing, if they are too many or not all kept.
     async fn read_requests(
         &self,
         from: Timestamp,
@@ -89,25 +91,28 @@ impl Counter<'_> {
         }
         let events = self.store.list_usage_events(self.organization_id, from, to, MAX_EXACT + 1).await?;
         let spending = self.store.list_spending(self.organization_id, from, to, MAX_EXACT + 1).await?;
-        if events.len().max(spending.len()) as i64 > MAX_EXACT {
+        if events.len().max(spending.len()) as i64 > MAX_EXACT || !self.keeps_each_request(from, to).await? {
             return Ok(false);
         }
         for event in events {
-            let mut durations = DurationHistogram::default();
-            durations.record(u64::try_from(event.duration_us).unwrap_or(0));
-            let one = Count {
-                requests: 1,
-                client_errors: i64::from((400..500).contains(&event.status)),
-                server_errors: i64::from(event.status >= 500),
-                duration_us: event.duration_us,
-                spend_cents: 0,
-                durations,
-            };
+            let one = Count::of(event.status, event.duration_us);
             add(event.created_at, event.identity, event.route, &one);
         }
         for (at, identity, spend_cents) in spending {
             add(at, identity, SEARCH.to_owned(), &Count { spend_cents, ..Count::default() });
         }
         Ok(true)
+    }
+
+    /// Returns true if all requests in the minutes of a partial one are stored one by one, which refused ones are not.
+    async fn keeps_each_request(&self, from: Timestamp, to: Timestamp) -> Result<bool> {
+        let (from, to) = (round_down(from, MINUTE), round_up(to, MINUTE));
+        let mut counted = 0;
+        let mut sum = |_: Timestamp, _: String, _: String, count: &Count| counted += count.requests;
+        self.read_rollups(MINUTE, from, to, &mut sum).await?;
+        if counted > MAX_COMPARED {
+            return Ok(false);
+        }
+        Ok(self.store.count_usage_events(self.organization_id, from, to).await? == counted)
     }
 }

@@ -80,12 +80,29 @@ async fn a_key_never_grants_more_than_it_has() {
     let heir = world.app.authenticate(&created.key).await.unwrap().unwrap();
     assert_eq!((heir.scopes, heir.limit_rps), (vec![Scope::KeysWrite, Scope::FilesRead], 7));
     assert_eq!(created.view.row.expires_at, Some(expires_at));
-    // Those of a strong key are the defaults of the server.
+    // Those of a strong key are at most the defaults of the server.
     let strong = viewer(&world, &tenant, NewKey { limit_rps: Some(1_000), ..NewKey::default() }).await;
     let created = world.app.create_key(&strong, named("b")).await.unwrap();
-    assert_eq!((created.view.limit_rps, created.view.row.limit_rps), (100, None));
+    assert_eq!((created.view.limit_rps, created.view.row.limit_rps), (100, Some(100)));
     let fast = KeyRequest { limit_rps: Some(1_000), ..named("c") };
     assert_eq!(world.app.create_key(&strong, fast).await.unwrap().view.limit_rps, 1_000);
+}
+
+#[tokio::test]
+async fn a_raised_default_lifts_no_key_above_its_creator() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let limited = viewer(&world, &tenant, NewKey { limit_rps: Some(100), ..NewKey::default() }).await;
+    let child = world.app.create_key(&limited, named("a")).await.unwrap();
+    let child = world.app.authenticate(&child.key).await.unwrap().unwrap();
+    let grandchild = world.app.create_key(&child, named("b")).await.unwrap();
+    let free = world.app.create_key(&tenant.viewer, named("c")).await.unwrap();
+    let mut setup = Setup::default();
+    setup.options.default_rps = 1_000;
+    let raised = TestApp::on(Arc::clone(&world.database), setup);
+    for (key, limit) in [(grandchild.key, 100), (free.key, 1_000)] {
+        assert_eq!(raised.app.authenticate(&key).await.unwrap().unwrap().limit_rps, limit);
+    }
 }
 
 #[tokio::test]
@@ -132,6 +149,28 @@ async fn keys_per_organization_are_limited() {
     world.app.create_key(&other.viewer, named("a")).await.unwrap();
     world.app.revoke_key(&tenant.viewer, &last.unwrap().to_string()).await.unwrap();
     world.app.create_key(&tenant.viewer, named("one more")).await.unwrap();
+}
+
+/// A loop of creations and revocations would fill the tables of keys and of the audit log.
+#[tokio::test]
+async fn keys_created_in_a_day_are_limited() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let revoked = "WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 998) \
+        INSERT INTO api_keys (id, organization_id, name, prefix, digest, scopes, created_at, revoked_at) \
+        SELECT randomblob(16), organization_id, name, prefix, randomblob(32), scopes, created_at, created_at \
+        FROM api_keys, numbers";
+    connect(&world).batch_execute(revoked).unwrap();
+    let other = world.tenant().await;
+    let create = async || world.app.create_key(&tenant.viewer, named("a")).await;
+    let last = create().await.unwrap().view.row.id.to_string();
+    world.app.revoke_key(&tenant.viewer, &last).await.unwrap();
+    let error = create().await.unwrap_err();
+    let expected = "1000 API keys of the organization were created in the last 24 hours; the quota is 1000";
+    assert_eq!(error.to_string(), expected);
+    world.app.create_key(&other.viewer, named("a")).await.unwrap();
+    world.clock.advance(24 * HOUR);
+    create().await.unwrap();
 }
 
 #[tokio::test]

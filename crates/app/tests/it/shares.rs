@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use app::{Error, Work};
@@ -43,6 +44,30 @@ async fn one_organization_cannot_take_the_turns_of_another() {
     ended.notified().await;
     // Other kinds of work have their own permits.
     world.app.within_share(&heavy.viewer, Work::Read, async { Ok(()) }).await.unwrap();
+}
+
+/// Also on a machine with one core.
+#[tokio::test]
+async fn reports_of_one_organization_leave_a_place_for_another() {
+    for reports in [1, 2, 4] {
+        let mut setup = Setup::default();
+        setup.options.shares.reports = reports;
+        let world = TestApp::with(setup).await;
+        let (heavy, bystander) = (world.tenant().await, world.tenant().await);
+        let begun = AtomicU32::new(0);
+        let report = || {
+            world.app.within_share(&heavy.viewer, Work::Report, async {
+                begun.fetch_add(1, Ordering::Relaxed);
+                std::future::pending::<()>().await;
+                Ok(())
+            })
+        };
+        let mut running: Vec<_> = (0..=reports).map(|_| Box::pin(report())).collect();
+        running.iter_mut().for_each(|report| assert!(report.now_or_never().is_none()));
+        assert_eq!(begun.load(Ordering::Relaxed), reports.max(2) - 1);
+        let other = Box::pin(world.app.within_share(&bystander.viewer, Work::Report, async { Ok(()) }));
+        assert!(other.now_or_never().is_some_and(|outcome| outcome.is_ok()), "{reports}");
+    }
 }
 
 #[tokio::test]

@@ -284,6 +284,7 @@ async fn usage_of_others_is_not_counted() {
         status: 200,
         duration: Duration::from_millis(1),
         at: now,
+        is_refused: false,
     });
     world.app.close().await;
     let window = Window::resolve(None, None, Interval::Day, now + time::Duration::SECOND).unwrap();

@@ -19,6 +19,7 @@ fn event(tenant: &Tenant, route: &'static str, status: u16, at: OffsetDateTime) 
         status,
         duration: Duration::from_millis(4),
         at,
+        is_refused: false,
     }
 }
 
@@ -190,4 +191,25 @@ async fn partial_minutes_are_exact_unless_they_are_busy() {
     assert_eq!(count(datetime!(2026-06-15 10:00:30 UTC), datetime!(2026-06-15 10:30 UTC)).await, 1);
     assert_eq!(count(datetime!(2026-06-15 10:30 UTC), datetime!(2026-06-15 11:00:30 UTC)).await, 2_400);
     assert_eq!(count(datetime!(2026-06-15 11:00:59.5 UTC), datetime!(2026-06-15 11:30 UTC)).await, 20);
+}
+
+/// A client beyond its limit sends any number of requests. They take no places in the queue that all organizations share.
+#[tokio::test]
+async fn refused_requests_crowd_out_no_others() {
+    let world = TestApp::start().await;
+    let (tenant, other) = (world.tenant().await, world.tenant().await);
+    let at = datetime!(2026-06-15 10:00:10 UTC);
+    let refused = UsageEvent { is_refused: true, ..event(&tenant, SEARCH, 429, at) };
+    let admitted = [event(&tenant, SEARCH, 200, at), event(&other, SEARCH, 200, at)];
+    record(&world, vec![refused; 30_000].into_iter().chain(admitted)).await;
+    for (tenant, requests, errors) in [(&tenant, 30_001, 30_000), (&other, 1, 0)] {
+        assert_eq!(world.recorded_requests(tenant).await, [(SEARCH.to_owned(), 200)]);
+        // The refused ones of a partial minute are counted with the whole minute.
+        for from in [datetime!(2026-06-15 0:00 UTC), datetime!(2026-06-15 10:00:05 UTC)] {
+            let counted = overview(&world, tenant, request(from, Interval::Day, GroupBy::None)).await.headline;
+            assert_eq!((counted.requests, counted.errors), (requests, errors), "{from}");
+        }
+        let key = overview(&world, tenant, request(at, Interval::Day, GroupBy::None)).await.keys.remove(0);
+        assert_eq!(key.last_used_at, Some(at));
+    }
 }

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -10,6 +11,9 @@ use crate::error::Result;
 use crate::rows::{ApiKey, AuditEntry, BalanceEntry, KeyCreation, Organization, OrganizationSize, StorageTotals};
 use crate::schema::{api_keys, documents, organizations, storage_totals};
 use crate::types::Bind;
+
+/// Time for which created keys count against the daily maximum.
+const DAILY: Duration = Duration::from_hours(24);
 
 pub async fn ping(connection: &mut Conn) -> Result<()> {
     let _: Option<OrganizationId> =
@@ -97,6 +101,7 @@ pub async fn create_organization_key(
     key: ApiKey,
     creator: Option<ApiKeyId>,
     max_valid: i64,
+    max_daily: i64,
     max_invalid: i64,
     entry: AuditEntry,
 ) -> Result<KeyCreation> {
@@ -125,6 +130,10 @@ pub async fn create_organization_key(
     let valid: i64 = keys().filter(is_valid()).count().get_result(connection).await?;
     if valid >= max_valid {
         return Ok(KeyCreation::TooMany(valid));
+    }
+    let lately: i64 = keys().filter(api_keys::created_at.gt(Bind(now - DAILY))).count().get_result(connection).await?;
+    if lately >= max_daily {
+        return Ok(KeyCreation::TooManyLately(lately));
     }
     let invalid: Vec<ApiKeyId> = keys()
         .filter(api_keys::revoked_at.is_not_null().or(api_keys::expires_at.le(Bind(now)).assume_not_null()))

@@ -25,23 +25,53 @@ type Increments = BTreeMap<RollupKey, (UsageRollup, DurationHistogram)>;
 pub async fn record_usage(connection: &mut Conn, events: Vec<UsageEvent>, keep_events: bool) -> Result<()> {
     let mut rollups = Increments::new();
     for event in &events {
-        for period in PERIODS {
-            let start = start_of(period, event.created_at);
-            let key = (event.organization_id, period, start, event.identity.clone(), event.route.clone());
-            let (rollup, histogram) =
-                rollups.entry(key.clone()).or_insert_with(|| (empty_rollup(key), DurationHistogram::default()));
+        let UsageEvent { organization_id, created_at, .. } = *event;
+        increment(&mut rollups, organization_id, created_at, &event.identity, &event.route, |rollup, histogram| {
             rollup.requests += 1;
             rollup.client_errors += i64::from((400..500).contains(&event.status));
             rollup.server_errors += i64::from(event.status >= 500);
             rollup.duration_us = rollup.duration_us.saturating_add(event.duration_us);
             histogram.record(u64::try_from(event.duration_us).unwrap_or(0));
-        }
+        });
     }
     add_to_rollups(connection, rollups).await?;
     if keep_events {
         insert_bulk!(connection, usage_events::table, events)?;
     }
     Ok(())
+}
+
+pub async fn count_requests(connection: &mut Conn, minutes: Vec<UsageRollup>) -> Result<()> {
+    let mut rollups = Increments::new();
+    for minute in &minutes {
+        let UsageRollup { organization_id, start, .. } = *minute;
+        let durations = DurationHistogram::from_bytes(&minute.histogram).unwrap_or_default();
+        increment(&mut rollups, organization_id, start, &minute.identity, &minute.route, |rollup, histogram| {
+            rollup.requests += minute.requests;
+            rollup.client_errors += minute.client_errors;
+            rollup.server_errors += minute.server_errors;
+            rollup.duration_us = rollup.duration_us.saturating_add(minute.duration_us);
+            histogram.merge(&durations);
+        });
+    }
+    add_to_rollups(connection, rollups).await
+}
+
+/// Adds to the increments of all periods that contain a time.
+fn increment(
+    rollups: &mut Increments,
+    organization_id: OrganizationId,
+    at: Timestamp,
+    identity: &str,
+    route: &str,
+    add: impl Fn(&mut UsageRollup, &mut DurationHistogram),
+) {
+    for period in PERIODS {
+        let key = (organization_id, period, start_of(period, at), identity.to_owned(), route.to_owned());
+        let (rollup, histogram) =
+            rollups.entry(key.clone()).or_insert_with(|| (empty_rollup(key), DurationHistogram::default()));
+        add(rollup, histogram);
+    }
 }
 
 fn bind_key(
@@ -186,6 +216,21 @@ pub async fn list_usage_events(
         .limit(limit)
         .select(UsageEvent::as_select())
         .load(connection)
+        .await?)
+}
+
+pub async fn count_usage_events(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<i64> {
+    Ok(usage_events::table
+        .filter(usage_events::organization_id.eq(Bind(organization_id)))
+        .filter(usage_events::created_at.ge(Bind(from)))
+        .filter(usage_events::created_at.lt(Bind(to)))
+        .count()
+        .get_result(connection)
         .await?)
 }
 

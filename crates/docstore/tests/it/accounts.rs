@@ -1,6 +1,6 @@
 //! Organizations and API keys.
 
-use docstore::{ApiKey, Docstore, KeyCreation, StoreError};
+use docstore::{ApiKey, DAY, Docstore, KeyCreation, StoreError};
 use model::{ApiKeyId, OrganizationId, Scope};
 use uuid::Uuid;
 
@@ -16,6 +16,7 @@ on_both_backends!(
     last_use_is_monotonic,
     unknown_scopes_are_ignored,
     keys_of_an_organization_are_limited,
+    keys_created_in_a_day_are_limited,
     concurrent_keys_stay_within_the_limit,
     invalid_credentials_create_no_keys,
     oldest_invalid_keys_are_deleted,
@@ -157,7 +158,7 @@ async fn unknown_scopes_are_ignored(db: Database) {
 const MAX_INVALID: i64 = 2;
 
 async fn create(db: &Database, key: ApiKey, creator: Option<ApiKeyId>, max_valid: i64) -> KeyCreation {
-    db.create_organization_key(key, creator, max_valid, MAX_INVALID, audit_entry()).await.unwrap()
+    db.create_organization_key(key, creator, max_valid, 100, MAX_INVALID, audit_entry()).await.unwrap()
 }
 
 async fn keys_of_an_organization_are_limited(db: Database) {
@@ -172,6 +173,25 @@ async fn keys_of_an_organization_are_limited(db: Database) {
     let later = ApiKey { created_at: at(1), ..lasting(ours, 3) };
     assert_eq!(create(&db, later, Some(first.id), 2).await, KeyCreation::Created);
     assert_eq!(db.list_api_keys(ours).await.unwrap().len(), 3);
+}
+
+/// Revoked keys count too: each pair of creation and revocation leaves rows.
+async fn keys_created_in_a_day_are_limited(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let create = async |key: ApiKey| {
+        let outcome = db.create_organization_key(key.clone(), None, 10, 2, 2, audit_entry()).await.unwrap();
+        db.revoke_api_key(key.id, key.created_at, audit_entry()).await.unwrap();
+        outcome
+    };
+    let created_at = |milliseconds, digest| ApiKey { created_at: at(milliseconds), ..key(ours, digest) };
+    assert_eq!(create(created_at(0, 1)).await, KeyCreation::Created);
+    assert_eq!(create(created_at(1, 2)).await, KeyCreation::Created);
+    assert_eq!(create(created_at(DAY - 1, 3)).await, KeyCreation::TooManyLately(2));
+    assert_eq!(create(key(theirs, 4)).await, KeyCreation::Created);
+    assert_eq!(create(created_at(DAY, 5)).await, KeyCreation::Created);
+    assert_eq!(create(created_at(DAY, 6)).await, KeyCreation::TooManyLately(2));
+    assert_eq!(create(created_at(DAY + 1, 6)).await, KeyCreation::Created);
+    assert_eq!(db.list_api_keys(ours).await.unwrap().len(), 3, "the two newest invalid ones, and the last one");
 }
 
 async fn concurrent_keys_stay_within_the_limit(db: Database) {

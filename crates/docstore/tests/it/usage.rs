@@ -13,6 +13,7 @@ on_both_backends!(
     busiest_identities_come_first,
     large_batch_of_requests_is_recorded,
     events_are_optional,
+    counted_minutes_add_up_without_events,
     concurrent_rollups_lose_no_counts,
     concurrent_requests_and_charges_lose_nothing,
     spending_is_rolled_up_with_ledger_entry,
@@ -155,6 +156,39 @@ async fn events_are_optional(db: Database) {
     let ours = new_organization(&db).await;
     db.record_usage(vec![event(ours, "key:1", 200, 1, MIDNIGHT)], false).await.unwrap();
     assert_eq!((db.count("usage_events").await, rollups(&db, ours, HOUR).await.len()), (0, 1));
+}
+
+async fn counted_minutes_add_up_without_events(db: Database) {
+    let ours = new_organization(&db).await;
+    db.record_usage(vec![event(ours, "key:1", 200, 1_000, MIDNIGHT + 5)], true).await.unwrap();
+    let mut durations = DurationHistogram::default();
+    [2_000, 3_000].into_iter().for_each(|duration| durations.record(duration));
+    let minute = |number: i64| UsageRollup {
+        organization_id: ours,
+        period: MINUTE,
+        start: time(MIDNIGHT + number * MINUTE),
+        identity: "key:1".to_owned(),
+        route: "POST /v1/search".to_owned(),
+        requests: 2,
+        client_errors: 1,
+        server_errors: 1,
+        duration_us: 5_000,
+        spend_cents: 0,
+        histogram: durations.to_bytes(),
+    };
+    db.count_requests(vec![minute(0), minute(1), minute(60)]).await.unwrap();
+    db.count_requests(vec![]).await.unwrap();
+    let counts = async |period| -> Vec<_> {
+        let rows = rollups(&db, ours, period).await.into_iter();
+        rows.map(|row| (row.requests, row.client_errors, row.server_errors, row.duration_us)).collect()
+    };
+    assert_eq!(counts(MINUTE).await, [(3, 1, 1, 6_000), (2, 1, 1, 5_000), (2, 1, 1, 5_000)]);
+    assert_eq!(counts(HOUR).await, [(5, 2, 2, 11_000), (2, 1, 1, 5_000)]);
+    assert_eq!(counts(DAY).await, [(7, 3, 3, 16_000)]);
+    durations.record(1_000);
+    assert_eq!(DurationHistogram::from_bytes(&rollups(&db, ours, MINUTE).await[0].histogram), Some(durations));
+    assert_eq!(db.count_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + DAY)).await.unwrap(), 1);
+    assert_eq!(db.count_usage_events(ours, time(MIDNIGHT), time(MIDNIGHT + 5)).await.unwrap(), 0);
 }
 
 async fn concurrent_rollups_lose_no_counts(db: Database) {

@@ -49,7 +49,7 @@ async fn answer<T: ForeignPath + ForeignSearch>(
     }
     // Of the search and its documents.
     let deadline = context.deadline();
-    searches::search(context, search, async |page: ShapedPage| {
+    let (reply, charge) = searches::charged_search(context, search, async |page: ShapedPage| {
         let memory = context.gather();
         let found = computed::response(context, page).await?;
         let hits = with_documents(context, &asked, plan.select(found), deadline, &memory).await;
@@ -57,7 +57,8 @@ async fn answer<T: ForeignPath + ForeignSearch>(
         let body = json::to_vec_of(context, memory.bytes(), asked.answer(hits, moment)).await?;
         Ok(Reply::serialized(StatusCode::OK, memory.into_answer(body).await?))
     })
-    .await
+    .await?;
+    Ok(reply.charged(charge))
 }
 
 /// Reads the documents of the hits. A document that cannot be read does not fail the search.

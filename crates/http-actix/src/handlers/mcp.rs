@@ -79,13 +79,13 @@ async fn run(mut call: Call) -> Result<Reply, Failure> {
             (response, answer)
         }
     };
-    // Not before: a client that leaves while its answer waits for memory does not get it.
-    backend.settle(response.failure.is_none()).await;
+    // Not before: an answer without memory for it fails.
+    let charges = backend.settle(response.failure.is_none()).await;
     if let Some(failure) = &response.failure {
         call.usage.finish(failure.status);
     }
     let status = StatusCode::from_u16(headers::status(&response)).unwrap_or(StatusCode::OK);
-    Ok(Reply::serialized(status, answer))
+    Ok(Reply::serialized(status, answer).charged(charges))
 }
 
 /// Serializes a response and takes memory for it.

@@ -14,11 +14,11 @@ use openapi::{Input, operations};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::call::Context;
+use crate::call::{Call, Context};
 use crate::disconnect::keep_unless_disconnected;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
-use crate::memory::Answer;
+use crate::reply::Reply;
 use crate::search::response::{Page, ShapedPage, ranking};
 use crate::search::{computed, request};
 use crate::warning_metrics;
@@ -27,7 +27,11 @@ impl Endpoint for operations::Search {
     const WORK: Option<Work> = Some(Work::Search);
 
     async fn handle(context: &Context, input: Input<Self>) -> Result<SearchResponse, Failure> {
-        search(context, input.body, async |shaped: ShapedPage| computed::response(context, shaped).await).await
+        let (response, charge) = Self::handle_charged(context, input).await?;
+        if let Some(charge) = charge {
+            keep_unless_disconnected(charge).await;
+        }
+        Ok(response)
     }
 
     async fn handle_charged(
@@ -37,9 +41,13 @@ impl Endpoint for operations::Search {
         charged_search(context, input.body, async |shaped: ShapedPage| computed::response(context, shaped).await).await
     }
 
-    async fn handle_to_json(context: &Context, input: Input<Self>) -> Result<Answer, Failure> {
-        let serialized = async |shaped: ShapedPage| context.hold(computed::body(context, shaped).await?).await;
-        search(context, input.body, serialized).await
+    async fn respond(call: &Call, input: Input<Self>) -> Result<Reply, Failure> {
+        let context = &call.context;
+        let serialized = async |shaped: ShapedPage| {
+            Reply::success::<Self>(context.hold(computed::body(context, shaped).await?).await?)
+        };
+        let (reply, charge) = charged_search(context, input.body, serialized).await?;
+        Ok(reply.charged(charge))
     }
 }
 
@@ -96,22 +104,9 @@ fn place(Place { rank, score }: Place) -> StagePlace {
     StagePlace { rank: i64::from(rank), score }
 }
 
-/// Searches, shapes the answer, and converts it with `convert`. A search without an answer is refunded, whether it fails, cannot
-/// meet its budget, or its client disconnects.
-pub(crate) async fn search<T>(
-    context: &Context,
-    body: SearchRequest,
-    convert: impl AsyncFnOnce(ShapedPage) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let (answer, charge) = charged_search(context, body, convert).await?;
-    if let Some(charge) = charge {
-        keep_unless_disconnected(charge).await;
-    }
-    Ok(answer)
-}
-
-/// As [`search`], but leaves it to the caller to keep the charge.
-async fn charged_search<T>(
+/// Searches, shapes the answer, and converts it with `convert`. Returns the charge too, which the caller keeps once the response is
+/// complete. A search without an answer is refunded, whether it fails, cannot meet its budget, or its client disconnects.
+pub(crate) async fn charged_search<T>(
     context: &Context,
     mut body: SearchRequest,
     convert: impl AsyncFnOnce(ShapedPage) -> Result<T, Failure>,

@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 use crate::admission;
 use crate::call::Context;
-use crate::disconnect::keep_unless_disconnected;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::handlers::files;
@@ -29,14 +28,16 @@ impl<'a> InProcess<'a> {
         Self { context, usage, charges: RefCell::default() }
     }
 
-    /// Keeps the charges of an answer that is complete, and refunds those of one that failed.
-    pub async fn settle(self, is_complete: bool) {
-        for charge in self.charges.into_inner() {
-            match is_complete {
-                true => keep_unless_disconnected(charge).await,
-                false => charge.refund().await,
-            }
+    /// Returns the charges of a successful answer, and refunds those of one that failed.
+    pub async fn settle(self, is_success: bool) -> Vec<Charge> {
+        let charges = self.charges.into_inner();
+        if is_success {
+            return charges;
         }
+        for charge in charges {
+            charge.refund().await;
+        }
+        Vec::new()
     }
 
     /// Logs a failure and converts its public part.

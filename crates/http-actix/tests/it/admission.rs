@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use actix_web::test::TestRequest;
@@ -6,7 +7,7 @@ use async_trait::async_trait;
 use model::Scope;
 use rate_limit::{Decision, RateLimitError, RateLimiter};
 use serde_json::json;
-use test_support::{Setup, Tenant, TestApp};
+use test_support::{Setup, Tenant, TestApp, TestTokens, claims};
 use time::OffsetDateTime;
 
 use crate::api::{Answer, Api, stopped_clock};
@@ -151,8 +152,11 @@ async fn usage_is_recorded_for_every_known_credential() {
     api.get("/v1/nope").await;
     search_as(&api, &[&api.bearer_with(&[Scope::DocumentRead]).await], "").await;
     search_as(&api, &["Bearer wrong"], "").await;
-    let expected = [("POST /v1/search", 200), ("POST /v1/search", 400), ("(unmatched)", 404), ("POST /v1/search", 403)];
-    assert_eq!(api.recorded().await, expected.map(|(route, status)| (route.to_owned(), status)));
+    let admitted = [("POST /v1/search", 200), ("POST /v1/search", 400), ("(unmatched)", 404)];
+    assert_eq!(api.recorded().await, admitted.map(|(route, status)| (route.to_owned(), status)));
+    // Requests and errors, with the refused one.
+    let counted = [("POST /v1/search".to_owned(), (3, 2)), ("(unmatched)".to_owned(), (1, 1))];
+    assert_eq!(api.world.counted_requests(&api.tenant).await, BTreeMap::from(counted));
 }
 
 #[actix_web::test]
@@ -243,4 +247,25 @@ async fn source_of_many_rejected_credentials_has_to_wait() {
     for _ in 0..9 {
         send("127.0.0.1:1", "wrong").await.expect_error(401, "invalid_api_key");
     }
+}
+
+/// Neither costs a look-up, so they lock out nobody behind the same address.
+#[actix_web::test]
+async fn malformed_credentials_and_forged_tokens_do_not_count() {
+    let tokens = Arc::new(TestTokens::default());
+    let api = Api::with(Setup { tokens: Some(Arc::clone(&tokens) as _), ..Setup::default() }).await;
+    tokens.accept("a.b.c", claims(&api.tenant.organization_id.to_string(), "user-1", &["files:read"]));
+    let send = async |bearer: &str| {
+        let request = TestRequest::get().uri("/v1/files").peer_addr("203.0.113.7:1".parse().unwrap());
+        api.send(request.insert_header(("Authorization", bearer))).await
+    };
+    for bearer in ["Bearer a b", "Bearer x.y.z"].repeat(10) {
+        send(bearer).await.expect_error(401, "invalid_api_key");
+    }
+    assert_eq!(send(&api.bearer_with(&[Scope::FilesRead]).await).await.status, 200, "a new key");
+    for _ in 0..5 {
+        send("Bearer wrong").await.expect_error(401, "invalid_api_key");
+    }
+    send(&api.bearer_with(&[Scope::FilesRead]).await).await.expect_error(429, "rate_limited");
+    assert_eq!(send("Bearer a.b.c").await.status, 200, "a new token");
 }

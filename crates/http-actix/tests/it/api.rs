@@ -1,4 +1,7 @@
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::http::header::HeaderMap;
@@ -112,7 +115,7 @@ impl Api {
         request.insert_header(("Authorization", self.bearer()))
     }
 
-    /// Route and status of every request of the organization so far, in their order.
+    /// Route and status of every admitted request of the organization so far, in their order.
     pub async fn recorded(&self) -> Vec<(String, i32)> {
         self.world.recorded_requests(&self.tenant).await
     }
@@ -137,6 +140,21 @@ impl Api {
     pub async fn send_unread(&self, request: TestRequest) -> impl Sized {
         let app = init_service(create_app(self.state.clone())).await;
         call_service(&app, request.to_request()).await
+    }
+
+    /// Sends a request whose client leaves after so many polls. Returns true if it was answered before.
+    pub async fn send_and_leave(&self, request: TestRequest, polls: usize) -> bool {
+        let mut answered = pin!(self.send_unread(request));
+        let mut left = polls;
+        poll_fn(|context| {
+            left = left.saturating_sub(1);
+            match answered.as_mut().poll(context) {
+                Poll::Ready(_) => Poll::Ready(true),
+                Poll::Pending if left == 0 => Poll::Ready(false),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
     }
 
     pub async fn send_operations(&self, request: TestRequest) -> Answer {

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use app::Identity;
 use app::accounts::NewKey;
 use app::usage::UsageEvent;
@@ -7,7 +10,7 @@ use test_support::{Setup, TestApp, page, search};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::api::{Api, NOW};
+use crate::api::{Api, NOW, stopped_clock};
 
 /// A search that was answered in 2.5 ms.
 fn event(api: &Api, status: u16, at: OffsetDateTime) -> UsageEvent {
@@ -16,8 +19,9 @@ fn event(api: &Api, status: u16, at: OffsetDateTime) -> UsageEvent {
         identity: api.tenant.viewer.identity.clone(),
         route: "POST /v1/search",
         status,
-        duration: std::time::Duration::from_micros(2_500),
+        duration: Duration::from_micros(2_500),
         at,
+        is_refused: false,
     }
 }
 
@@ -37,7 +41,7 @@ async fn the_overview_has_all_parts_of_the_contract() {
     let revoked =
         world.create_key(tenant.organization_id, NewKey { name: "laptop".to_owned(), ..NewKey::default() }).await.row;
     world.revoke_key(revoked.id).await;
-    let api = Api::of(world, tenant, std::sync::Arc::new(SystemClock));
+    let api = Api::of(world, tenant, Arc::new(SystemClock));
     let now = OffsetDateTime::now_utc();
     record(&api, [200, 200, 200, 500].map(|status| event(&api, status, now))).await;
 
@@ -69,6 +73,45 @@ async fn the_overview_has_all_parts_of_the_contract() {
     assert_eq!(of_today(&body["latency_series"]), Some(latency));
     let point = json!({"bucket": today, "group_id": "", "group_label": "", "requests": 4, "errors": 1});
     assert_eq!(of_today(&body["series"]), Some(point));
+}
+
+/// A refused request costs its sender nothing, so it costs no row.
+#[actix_web::test]
+async fn refused_requests_are_counted_and_not_stored() {
+    let mut setup = Setup::default();
+    setup.options.default_rps = 1;
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    let clock = stopped_clock();
+    let api = Api::of(world, tenant, Arc::clone(&clock) as _);
+    for number in 0..50 {
+        assert_eq!(api.get("/v1/files").await.status, if number == 0 { 200 } else { 429 });
+    }
+    assert_eq!(api.recorded().await, [("GET /v1/files".to_owned(), 200)]);
+    clock.advance(Duration::from_secs(1));
+    let body = api.get("/v1/usage").await.json();
+    assert_eq!((&body["headline"]["requests"], &body["headline"]["errors"]), (&json!(50), &json!(49)));
+    assert!(body["keys"][0]["last_used_at"].is_string());
+}
+
+/// Each answer is validated against the published schema.
+#[actix_web::test]
+async fn a_window_with_the_refund_of_an_earlier_charge_is_negative() {
+    let mut setup = Setup::default();
+    setup.options.search_cents = 3;
+    let world = TestApp::with(setup).await;
+    let tenant = world.billed_tenant(100).await;
+    world.import_one(page("https://example.com/", "The tides.")).await;
+    let charge = world.app.search(&tenant.viewer, search("tides")).await.unwrap().charge.unwrap();
+    world.clock.advance(Duration::from_hours(48));
+    charge.refund().await;
+    world.clock.advance(Duration::from_secs(1));
+    let clock = Arc::clone(&world.clock);
+    let yesterday = OffsetDateTime::now_utc() + time::Duration::DAY;
+    let api = Api::of(world, tenant, clock);
+    let body = api.get(&format!("/v1/usage?from={}T00:00:00Z", yesterday.date())).await.json();
+    assert_eq!(body["headline"]["spend_cents"], -3, "{body}");
+    assert_eq!((&body["keys"][0]["spend_cents"], &body["products"][0]["spend_cents"]), (&json!(-3), &json!(-3)));
 }
 
 #[actix_web::test]

@@ -52,7 +52,8 @@ impl Operation for CreateKey {
     const DESCRIPTION: &'static str = "\
 Creates an API key of the organization and returns its secret, once. The key has no scope that the calling credential lacks, no \
 higher rate limit, and expires no later than the calling key. Access tokens are short-lived, so a key that one creates may \
-outlive it. An organization has at most 100 valid keys. Creating and revoking keys is recorded in the operator's audit log.";
+outlive it. An organization has at most 100 valid keys, and creates at most 1,000 in 24 hours. Creating and revoking keys is \
+recorded in the operator's audit log.";
     const LABEL: &'static str = "Create key";
     const SUCCESS: &'static str = "The key with its secret.";
     const ERRORS: &'static [ErrorCode] = &[ErrorCode::QuotaExceeded];

@@ -1,5 +1,6 @@
 //! Credentials, scopes, limits, billing and usage of the paths in other services' formats.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use engine::EngineErrorKind;
 use model::{Scope, SystemClock};
 use serde_json::{Value, json};
 use test_support::site::Site;
-use test_support::{EngineFault, Setup, Tenant, TestApp, page};
+use test_support::{EngineFault, Setup, Tenant, TestApp, page, until};
 
 use super::{reads, route, searches, send};
 use crate::api::{Api, stopped_clock};
@@ -123,7 +124,7 @@ async fn each_path_needs_its_scope_and_is_recorded() {
     let api = Api::new().await.with_pages(1).await;
     let searcher = api.bearer_with(&[Scope::SearchRead]).await;
     let reader = api.bearer_with(&[Scope::DocumentRead]).await;
-    let mut expected = Vec::new();
+    let (mut admitted, mut counted) = (Vec::new(), BTreeMap::<String, (i64, i64)>::new());
     let searching = searches().map(|(path, body)| (path.to_owned(), body));
     for (paths, good, bad) in [(searching, &searcher, &reader), (reads(URL), &reader, &searcher)] {
         for (path, body) in paths {
@@ -131,11 +132,14 @@ async fn each_path_needs_its_scope_and_is_recorded() {
                 let answer = api.send(with_key(&path, &body, Some(("Authorization", bearer)))).await;
                 assert_eq!(answer.status, status, "{path}");
                 assert_eq!(answer.rate_headers(), if status == 200 { 3 } else { 0 });
-                expected.push((route(&path, &body), status.into()));
             }
+            admitted.push((route(&path, &body), 200));
+            let (requests, errors) = counted.entry(route(&path, &body)).or_default();
+            (*requests, *errors) = (*requests + 2, *errors + 1);
         }
     }
-    assert_eq!(api.recorded().await, expected);
+    assert_eq!(api.recorded().await, admitted);
+    assert_eq!(api.world.counted_requests(&api.tenant).await, counted);
 }
 
 #[actix_web::test]
@@ -159,6 +163,29 @@ async fn billed(cents: u64) -> Api {
     let world = TestApp::with(setup).await;
     let tenant = world.billed_tenant(cents).await;
     Api::of(world, tenant, Arc::new(SystemClock)).with_pages(2).await
+}
+
+/// At any time, also while the answer waits to be compressed.
+#[actix_web::test]
+async fn a_client_that_leaves_before_its_answer_is_refunded() {
+    let mut setup = Setup::default();
+    (setup.options.search_cents, setup.options.default_rps) = (3, 100_000);
+    let world = TestApp::with(setup).await;
+    let tenant = world.billed_tenant(100).await;
+    let api = Api::of(world, tenant, Arc::new(SystemClock));
+    let paragraph = format!("The {QUERY} come and go twice a day.\n\n");
+    api.world.import_one(page("https://example.com/long", &paragraph.repeat(4_000))).await;
+    let (path, body) = ("/compat/tavily/search", json!({"query": QUERY, "include_raw_content": "text"}));
+    let answer = api.post(path, &body).await;
+    assert!(answer.status == 200 && answer.bytes.len() > 64 << 10, "compressed in turns: {}", answer.bytes.len());
+    for polls in 1.. {
+        let request = api.authorized(with_key(path, &Some(body.clone()), Some(("Accept-Encoding", "gzip"))));
+        if api.send_and_leave(request, polls).await {
+            break;
+        }
+        until("the refund", async || (api.world.balance(&api.tenant).await == 97).then_some(())).await;
+    }
+    until("the only charge", async || (api.world.balance(&api.tenant).await == 94).then_some(())).await;
 }
 
 #[actix_web::test]
