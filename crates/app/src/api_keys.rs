@@ -75,8 +75,8 @@ impl App {
         let (CreatedKey { key, row }, entry) =
             accounts::new_key(&audit::actor(viewer), now, viewer.organization_id, new)?;
         let creator = creator.map(|creator| creator.id);
-        let (store, key) = (&self.store, row.clone());
-        match store.create_organization_key(key, creator, MAX_VALID, MAX_DAILY, MAX_INVALID, entry).await? {
+        let (store, stored) = (&self.store, row.clone());
+        match store.create_organization_key(stored, creator, MAX_VALID, MAX_DAILY, MAX_INVALID, entry).await? {
             KeyCreation::Created => Ok(NewKeyView { key, view: self.key_view(row, now) }),
             KeyCreation::TooMany(used) => {
                 Err(Error::QuotaExceeded(Quota::Keys { used: unsigned(used), limit: unsigned(MAX_VALID) }))
