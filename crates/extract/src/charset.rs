@@ -9,7 +9,7 @@ const SAMPLE: usize = 256 * 1024;
 /// encoding such sequences are valid only by chance.
 const WIDE_PER_BROKEN: usize = 20;
 const WIDE_PER_BROKEN_IF_DECLARED: usize = 4;
-/// Number of NUL bytes that are dropped from a short text, if they are at most a quarter of it.
+/// Number of NUL bytes that are dropped from a short text, if they are at most an eighth of it.
 const STRAY_NULS: usize = 4;
 
 /// Returns the encoding of a label (`Latin1`, `"utf-8"`) as a list for [`decode`]. The list is empty for unknown
@@ -58,7 +58,7 @@ fn decode_with_nuls(bytes: &[u8], declared: &[&'static Encoding]) -> Option<Stri
     if let Some(encoding) = wide.filter(|wide| is_utf16(wide, sample)).or_else(guessed) {
         return Some(encoding.decode_without_bom_handling(bytes).0.into_owned());
     }
-    let are_stray = nuls * 50 <= bytes.len() || (nuls <= STRAY_NULS && nuls * 4 <= bytes.len());
+    let are_stray = nuls * 50 <= bytes.len() || (nuls <= STRAY_NULS && nuls * 8 <= bytes.len());
     are_stray.then(|| decode_without_nuls(&rest, declared)).flatten()
 }
 
