@@ -113,7 +113,7 @@ async fn floods_of_requests_and_windows_end_with_the_page() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn huge_posts_end_no_other_page() {
     let Some(mut options) = options() else { return };
-    options.timeout = Duration::from_secs(8);
+    options.timeout = Duration::from_secs(15);
     let chromium = chromium(options).await;
     chromium.check().await.unwrap();
     let site = Site::empty();
