@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use docstore::{DAY, FeedbackExport, IndexRun, RollupPosition, Search};
+use docstore::{FeedbackExport, IndexRun, Search};
 use model::{BalanceReason, Timestamp};
 
 use crate::{Tenant, TestApp};
@@ -9,7 +7,7 @@ use crate::{Tenant, TestApp};
 const ALL: i64 = 1_000;
 
 impl TestApp {
-    /// Route and status of each stored request of the organization, which are the admitted ones, in the order of their times.
+    /// Route and status of each recorded request of the organization, in the order of their times.
     pub async fn recorded_requests(&self, tenant: &Tenant) -> Vec<(String, i32)> {
         self.app.close().await;
         let events = self
@@ -18,20 +16,6 @@ impl TestApp {
             .await
             .unwrap();
         events.into_iter().map(|event| (event.route, event.status)).collect()
-    }
-
-    /// Requests and client errors by route, refused ones included.
-    pub async fn counted_requests(&self, tenant: &Tenant) -> BTreeMap<String, (i64, i64)> {
-        self.app.close().await;
-        let (id, first) = (tenant.organization_id, RollupPosition::before(Timestamp::MIN));
-        let days = self.store.list_usage_rollups(id, DAY, first, Timestamp::MAX, ALL).await.unwrap();
-        let mut counts: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-        for day in days {
-            let (requests, errors) = counts.entry(day.route).or_default();
-            *requests += day.requests;
-            *errors += day.client_errors;
-        }
-        counts
     }
 
     /// Reason and cents of each entry of the organization's ledger, oldest first.

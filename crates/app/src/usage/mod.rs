@@ -53,7 +53,8 @@ pub struct UsageEvent {
     pub status: u16,
     pub duration: Duration,
     pub at: OffsetDateTime,
-    /// True if it was not admitted, as beyond a rate limit. It is counted, and not stored as a single request.
+    /// True if it was not admitted, as beyond a rate limit. Such requests are counted, and but for the first ones of a minute not stored
+    /// one by one.
     pub is_refused: bool,
 }
 
@@ -123,7 +124,7 @@ impl App {
             duration_us: i64::try_from(event.duration.as_micros()).unwrap_or(i64::MAX),
             created_at: from_date_time(event.at),
         };
-        let is_recorded = match event.is_refused {
+        let is_recorded = match event.is_refused && !self.usage.refused.is_single(&row) {
             true => self.usage.count_refused(&row, key),
             false => self.usage.queue.try_send(Message::Event(row, key)).is_ok(),
         };

@@ -1,5 +1,5 @@
-//! Sums of refused requests. These cost their sender nothing, so a client beyond its limit sends any number of them. They take
-//! no place in the queue of single requests, which all organizations share, and no row each.
+//! Sums of refused requests. These cost their sender nothing, so a client beyond its limit sends any number of them. But for the
+//! first ones of a minute, they take no place in the queue of single requests, which all organizations share, and no row each.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,13 +14,23 @@ use super::window::round_down;
 
 /// Maximum number of sums between two batches of the writer.
 const MAX_SUMS: usize = 10_000;
+/// Refused requests of an organization that are stored one by one in a minute: windows that begin or end within it then count exactly.
+const MAX_SINGLE: u32 = 100;
 
 /// Organization, minute, identity and route.
 type Key = (OrganizationId, Timestamp, String, String);
 
-/// Sums that are not written yet.
+/// Refused requests: how many are stored one by one, and the sums of others.
 #[derive(Default)]
-pub(super) struct Refused(Mutex<HashMap<Key, Counted>>);
+pub(super) struct Refused(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// Minute of the last request, and the number of those in it that are stored one by one.
+    single: HashMap<OrganizationId, (Timestamp, u32)>,
+    /// Sums that are not written yet.
+    sums: HashMap<Key, Counted>,
+}
 
 struct Counted {
     api_key: Option<ApiKeyId>,
@@ -38,11 +48,25 @@ pub(super) struct Sum {
 }
 
 impl Refused {
+    /// Returns true for the first requests of an organization in a minute, which are stored one by one.
+    pub fn is_single(&self, request: &UsageEvent) -> bool {
+        let minute = round_down(request.created_at, MINUTE);
+        let mut state = self.lock();
+        let (last, count) = state.single.entry(request.organization_id).or_insert((minute, 0));
+        if *last != minute {
+            (*last, *count) = (minute, 0);
+        }
+        let is_single = *count < MAX_SINGLE;
+        *count += u32::from(is_single);
+        is_single
+    }
+
     /// Adds a request to its sum. Returns true if no sum existed before, and `None` if there is no place for another one.
     pub fn add(&self, request: &UsageEvent, api_key: Option<ApiKeyId>) -> Option<bool> {
         let at = request.created_at;
         let key = (request.organization_id, round_down(at, MINUTE), request.identity.clone(), request.route.clone());
-        let mut sums = self.lock();
+        let mut state = self.lock();
+        let sums = &mut state.sums;
         let (is_first, is_full) = (sums.is_empty(), sums.len() >= MAX_SUMS);
         let counted = match sums.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
@@ -56,7 +80,7 @@ impl Refused {
 
     /// Removes and returns all sums.
     pub fn take(&self) -> impl Iterator<Item = Sum> + use<> {
-        let sums = mem::take(&mut *self.lock());
+        let sums = mem::take(&mut self.lock().sums);
         sums.into_iter().map(|((organization_id, start, identity, route), Counted { api_key, last, count })| {
             let minute = UsageRollup {
                 organization_id,
@@ -75,7 +99,7 @@ impl Refused {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Counted>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,6 +136,17 @@ mod tests {
         let expected = [(MINUTE - 1, 0, 3, 2, 1, 300), (MINUTE, MINUTE, 1, 1, 0, 100)];
         assert_eq!(counts.collect::<Vec<_>>(), expected);
         assert_eq!(refused.take().count(), 0);
+    }
+
+    #[test]
+    fn first_requests_of_a_minute_are_single() {
+        let refused = Refused::default();
+        let mut other = request(0, 429, 0);
+        other.organization_id = OrganizationId(Uuid::from_u128(2));
+        let single = |at: i64| (0..150).filter(|route| refused.is_single(&request(*route, 429, at))).count();
+        assert_eq!([single(0), single(MINUTE - 1)], [100, 0]);
+        assert!(refused.is_single(&other));
+        assert_eq!([single(MINUTE), single(MINUTE)], [100, 0]);
     }
 
     #[test]

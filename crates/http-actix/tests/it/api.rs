@@ -115,7 +115,7 @@ impl Api {
         request.insert_header(("Authorization", self.bearer()))
     }
 
-    /// Route and status of every admitted request of the organization so far, in their order.
+    /// Route and status of every request of the organization so far, in their order.
     pub async fn recorded(&self) -> Vec<(String, i32)> {
         self.world.recorded_requests(&self.tenant).await
     }

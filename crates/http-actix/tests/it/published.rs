@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use actix_web::test::TestRequest;
 use openapi::operations;
 use serde_json::{Value, json};
@@ -12,7 +10,7 @@ use crate::{contract, table};
 async fn every_operation_of_the_table_is_routed_with_its_scope() {
     let api = Api::new().await;
     let without_scopes = api.bearer_with(&[]).await;
-    let (mut admitted, mut counted) = (Vec::new(), BTreeMap::<String, (i64, i64)>::new());
+    let mut routes = Vec::new();
     for operation in operations::all() {
         let (method, path) = (operation.method.as_str(), table::path(operation));
         assert_eq!(contract::operation(method, &path).map(|found| found.id), Some(operation.id));
@@ -21,16 +19,14 @@ async fn every_operation_of_the_table_is_routed_with_its_scope() {
         let answer = api.send(ask().insert_header(("Authorization", without_scopes.as_str()))).await;
         let Some(scope) = operation.scope else {
             assert_eq!(answer.status, 200, "{}", operation.id);
-            admitted.push((operation.route.to_owned(), 200));
-            counted.insert(operation.route.to_owned(), (1, 0));
+            routes.push((operation.route.to_owned(), 200));
             continue;
         };
         let details = answer.expect_error(403, "insufficient_scope");
         assert_eq!(details["scope"], scope.as_str(), "{}", operation.id);
-        counted.insert(operation.route.to_owned(), (1, 1));
+        routes.push((operation.route.to_owned(), 403));
     }
-    assert_eq!(api.recorded().await, admitted);
-    assert_eq!(api.world.counted_requests(&api.tenant).await, counted);
+    assert_eq!(api.recorded().await, routes);
 }
 
 #[actix_web::test]

@@ -1,6 +1,5 @@
 //! Credentials, scopes, limits, billing and usage of the paths in other services' formats.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -124,7 +123,7 @@ async fn each_path_needs_its_scope_and_is_recorded() {
     let api = Api::new().await.with_pages(1).await;
     let searcher = api.bearer_with(&[Scope::SearchRead]).await;
     let reader = api.bearer_with(&[Scope::DocumentRead]).await;
-    let (mut admitted, mut counted) = (Vec::new(), BTreeMap::<String, (i64, i64)>::new());
+    let mut expected = Vec::new();
     let searching = searches().map(|(path, body)| (path.to_owned(), body));
     for (paths, good, bad) in [(searching, &searcher, &reader), (reads(URL), &reader, &searcher)] {
         for (path, body) in paths {
@@ -132,14 +131,11 @@ async fn each_path_needs_its_scope_and_is_recorded() {
                 let answer = api.send(with_key(&path, &body, Some(("Authorization", bearer)))).await;
                 assert_eq!(answer.status, status, "{path}");
                 assert_eq!(answer.rate_headers(), if status == 200 { 3 } else { 0 });
+                expected.push((route(&path, &body), status.into()));
             }
-            admitted.push((route(&path, &body), 200));
-            let (requests, errors) = counted.entry(route(&path, &body)).or_default();
-            (*requests, *errors) = (*requests + 2, *errors + 1);
         }
     }
-    assert_eq!(api.recorded().await, admitted);
-    assert_eq!(api.world.counted_requests(&api.tenant).await, counted);
+    assert_eq!(api.recorded().await, expected);
 }
 
 #[actix_web::test]
