@@ -31,16 +31,7 @@ const REFUSED_RETRY: Duration = Duration::from_secs(60);
 /// # Errors
 /// Those of [`compose::server_docstore`]; `Unavailable` after a minute.
 pub async fn database(settings: &Settings) -> anyhow::Result<(Docstore, Option<DatabaseUse>)> {
-    let deadline = Instant::now() + DATABASE_PATIENCE;
-    loop {
-        match compose::server_docstore(settings).await {
-            Err(error) if is_unavailable(&error) && Instant::now() < deadline => {
-                tracing::warn!("waiting for the database: {error:#}");
-            }
-            outcome => return outcome,
-        }
-        tokio::time::sleep(RETRY).await;
-    }
+    repeat("the database", DATABASE_PATIENCE, is_unavailable, async || compose::server_docstore(settings).await).await
 }
 
 /// Opens the index, and waits for a command that has opened an embedded one. `None` if search is disabled.
@@ -77,11 +68,25 @@ pub async fn open_storage(
     settings: &Settings,
     free_space: &Arc<FreeSpace>,
 ) -> anyhow::Result<(Arc<dyn BlobStore>, Option<EmbeddedStorage>)> {
-    let deadline = Instant::now() + COMMAND_PATIENCE;
+    let open = async || compose::storage(settings, free_space).await;
+    repeat("the command that uses the object store", COMMAND_PATIENCE, is_in_use, open).await
+}
+
+/// Opens something, and waits while that fails with a passing error. `awaited` names what it waits for, in the log.
+///
+/// # Errors
+/// Those of `open`; a passing one once the patience is over.
+async fn repeat<T>(
+    awaited: &str,
+    patience: Duration,
+    is_passing: fn(&anyhow::Error) -> bool,
+    open: impl AsyncFn() -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let deadline = Instant::now() + patience;
     loop {
-        match compose::storage(settings, free_space).await {
-            Err(error) if is_in_use(&error) && Instant::now() < deadline => {
-                tracing::warn!("waiting for the command that uses the object store");
+        match open().await {
+            Err(error) if is_passing(&error) && Instant::now() < deadline => {
+                tracing::warn!("waiting for {awaited}: {error:#}");
             }
             outcome => return outcome,
         }
