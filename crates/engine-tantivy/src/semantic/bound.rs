@@ -6,11 +6,8 @@
 use tantivy::DocId;
 
 use super::exact::Comparison;
-use super::passages::{self, PASSAGES, of_document};
+use super::passages::PASSAGES;
 use super::{LargeSegment, PRELOADED, kernels};
-
-/// One of this many documents is in the sample.
-const SAMPLED: usize = 64;
 
 /// Minimum number of vectors of the sample within the distance. Fewer tell too little.
 const ENOUGH: usize = 100;
@@ -25,8 +22,8 @@ const COMPARED_PER_HIT: usize = 2;
 /// A candidate differs from the query in at most this many standard deviations of the number of bits more than a hit is expected to.
 const DEVIATIONS: f32 = 3.0;
 
-/// Vectors of a sample, the nearest ones first.
-pub struct Sample(Vec<Sampled>);
+/// Nearest vectors of a sample, the nearest ones first.
+pub struct Nearest(Vec<Sampled>);
 
 struct Sampled {
     distance: u16,
@@ -36,14 +33,22 @@ struct Sampled {
     candidates: f32,
 }
 
-impl Sample {
-    pub fn new(segments: &[LargeSegment]) -> Self {
-        let mut sample = Vec::new();
+impl Nearest {
+    /// Returns as many vectors of the samples as the bounds of `limit` candidates and `hits` hits need.
+    pub fn new(segments: &[LargeSegment], limit: usize, hits: usize) -> Self {
+        let mut sampled = Vec::new();
         for (number, segment) in segments.iter().enumerate() {
-            add_segment(number, segment, &mut sample);
+            add_segment(number, segment, &mut sampled);
         }
-        sample.sort_unstable_by_key(|sampled| sampled.distance);
-        Self(sample)
+        let least = sampled.iter().map(|sampled| sampled.candidates).fold(f32::INFINITY, f32::min);
+        let of_candidates = (MARGIN * limit as f32 / least) as usize + 2;
+        let needed = of_candidates.max(ENOUGH).max(compared(hits));
+        if needed < sampled.len() {
+            sampled.select_nth_unstable_by_key(needed, |sampled| sampled.distance);
+            sampled.truncate(needed);
+        }
+        sampled.sort_unstable_by_key(|sampled| sampled.distance);
+        Self(sampled)
     }
 
     /// Returns a distance within which there probably are `limit` candidates; `None` if the sample does not tell one.
@@ -60,48 +65,55 @@ impl Sample {
     /// Returns the distance within which the best documents are found: they are not worse than the best of the sample, whose vectors are
     /// compared. `None` if the sample has fewer than `hits` documents.
     pub fn bound_of_hits(&self, segments: &[LargeSegment], hits: usize, comparison: &mut Comparison) -> Option<u16> {
-        let count = hits.saturating_mul(COMPARED_PER_HIT).saturating_add(COMPARED);
-        let compare = |Sampled { segment, position, .. }: &Sampled| {
-            let LargeSegment { sketches, columns, .. } = &segments[*segment as usize];
-            let vector = &sketches.vectors[*position as usize];
-            let cosine = comparison.best(&columns.vectors, [vector.row].into_iter())?;
-            Some((*segment, vector.doc, cosine))
-        };
-        let mut compared: Vec<(u32, DocId, f32)> = self.0.iter().take(count).filter_map(compare).collect();
-        compared.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
-        compared.dedup_by_key(|(segment, doc, _)| (*segment, *doc));
-        compared.sort_unstable_by(|a, b| b.2.total_cmp(&a.2));
-        let (.., least) = compared.get(hits.checked_sub(1)?)?;
+        let mut best: Vec<(u32, DocId, f32)> = Vec::new();
+        for sampled in self.0[..compared(hits).min(self.0.len())].chunks(PRELOADED) {
+            let vector = |Sampled { segment, position, .. }: &Sampled| {
+                let LargeSegment { sketches, columns, .. } = &segments[*segment as usize];
+                (*segment, sketches.vectors[*position as usize], &columns.vectors)
+            };
+            for (_, vector, columns) in sampled.iter().map(vector) {
+                comparison.preload(columns, vector.row);
+            }
+            best.extend(sampled.iter().map(vector).filter_map(|(segment, vector, columns)| {
+                Some((segment, vector.doc, comparison.best(columns, [vector.row].into_iter())?))
+            }));
+        }
+        best.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
+        best.dedup_by_key(|(segment, doc, _)| (*segment, *doc));
+        best.sort_unstable_by(|a, b| b.2.total_cmp(&a.2));
+        let (.., least) = best.get(hits.checked_sub(1)?)?;
         segments.iter().map(|segment| segment.query.distance_within(*least, DEVIATIONS)).max()
     }
 }
 
+/// Returns the number of vectors of the sample that are compared.
+fn compared(hits: usize) -> usize {
+    hits.saturating_mul(COMPARED_PER_HIT).saturating_add(COMPARED)
+}
+
 /// Adds the sample of a segment.
-fn add_segment(number: usize, segment: &LargeSegment, sample: &mut Vec<Sampled>) {
-    let LargeSegment { sketches, query, filter, columns } = segment;
-    let vectors = sketches.len();
-    let step = (SAMPLED * vectors).div_ceil(columns.vectors.documents().max(1)).max(1);
-    let mut position = 0;
-    let mut preloaded = 0;
-    while let Some(vector) = sketches.vectors.get(position) {
-        if position >= preloaded {
-            preloaded = position + PRELOADED * step;
-            passages::preload(&sketches.vectors, (position..preloaded).step_by(step));
-        }
-        let passages = of_document(&sketches.vectors, position);
-        position = passages.end.max(position + step);
-        if !filter.admits(vector.doc) {
+fn add_segment(number: usize, segment: &LargeSegment, sampled: &mut Vec<Sampled>) {
+    let LargeSegment { sketches, query, filter, .. } = segment;
+    let sample = &sketches.sample;
+    let mut distances = vec![0; sample.docs.len()];
+    kernels::distances(&sample.bits, &query.bits, &mut distances);
+    let mut nearest: Vec<(u16, u32)> = Vec::new();
+    let mut start = 0;
+    for docs in sample.docs.chunk_by(|a, b| a == b) {
+        let passages = start..start + docs.len();
+        start = passages.end;
+        if !filter.admits(docs[0]) {
             continue;
         }
+        nearest.clear();
+        nearest.extend(passages.map(|at| (query.expected(distances[at]), sample.positions[at])));
+        nearest.sort_unstable();
         // Each of its vectors draws a document, so it stands for fewer the more it has.
-        let candidates = (step as f32 / passages.len() as f32).max(1.0);
-        let distance = |at: usize| (query.expected(kernels::distance(sketches.sketch(at), &query.bits)), at);
-        let mut distances: Vec<(u16, usize)> = passages.map(distance).collect();
-        distances.sort_unstable();
-        sample.extend(distances.into_iter().take(PASSAGES).map(|(distance, at)| Sampled {
-            distance,
+        let candidates = (sample.step as f32 / docs.len() as f32).max(1.0);
+        sampled.extend(nearest.iter().take(PASSAGES).map(|(distance, position)| Sampled {
+            distance: *distance,
             segment: number as u32,
-            position: at as u32,
+            position: *position,
             candidates,
         }));
     }

@@ -88,7 +88,7 @@ fn compare(
         for documents in documents.chunks(PRELOADED) {
             for candidate in documents.iter().flat_map(|document| document.passages) {
                 let segment = &segments[candidate.segment as usize];
-                segment.columns.vectors.preload(candidate.row, kind);
+                comparison.preload(&segment.columns.vectors, candidate.row);
             }
             compared.extend(documents.iter().filter_map(|Document { passages, expected }| {
                 let first = passages.first()?;

@@ -10,6 +10,7 @@ use crate::filter::SegmentFilter;
 
 /// Query vector with a buffer for the others.
 pub struct Comparison {
+    kind: VectorKind,
     codes: Vec<i8>,
     scale: f32,
     buffer: CodeBuffer,
@@ -17,7 +18,7 @@ pub struct Comparison {
 
 impl Comparison {
     pub fn new(vector: &QuantizedVector, kind: VectorKind) -> Self {
-        Self { codes: padded(vector.codes()), scale: vector.scale(), buffer: CodeBuffer::new(kind) }
+        Self { kind, codes: padded(vector.codes()), scale: vector.scale(), buffer: CodeBuffer::new(kind) }
     }
 
     /// Calls `visit` with each document of the filter that has vectors of this kind, and the cosine of its nearest passage.
@@ -25,13 +26,13 @@ impl Comparison {
         &mut self,
         columns: &VectorColumns,
         filter: &SegmentFilter,
-        kind: VectorKind,
         mut visit: impl FnMut(DocId, f32),
     ) {
         let documents: Box<dyn Iterator<Item = DocId> + '_> = match filter.allowed() {
             Some(allowed) if allowed.count() < columns.documents() => Box::new(allowed.iter()),
             _ => columns.non_empty_documents(),
         };
+        let kind = self.kind;
         let mut documents = documents.filter(|doc| filter.admits(*doc)).map(|doc| (doc, columns.rows(doc, kind)));
         let mut batch = Vec::with_capacity(PRELOADED);
         loop {
@@ -40,7 +41,7 @@ impl Comparison {
                 return;
             }
             for row in batch.iter().flat_map(|(_, rows)| rows.clone().take(PRELOADED)) {
-                columns.preload(row, kind);
+                self.preload(columns, row);
             }
             for (doc, rows) in batch.drain(..) {
                 if let Some(cosine) = self.best(columns, rows) {
@@ -48,6 +49,11 @@ impl Comparison {
                 }
             }
         }
+    }
+
+    /// Loads the vector at a row into the CPU cache.
+    pub fn preload(&self, columns: &VectorColumns, row: u32) {
+        columns.preload(row, self.kind);
     }
 
     /// Returns the largest cosine of the vectors at these rows.

@@ -13,6 +13,7 @@ mod parallel;
 mod passages;
 mod query_levels;
 mod rotation;
+mod sample;
 mod scan;
 mod sketch_cache;
 mod sketches;
@@ -131,7 +132,7 @@ fn begin(
         let SegmentColumns { vectors, ids } = columns.as_ref();
         let in_scope = vectors_in_scope(vectors, &filter, kind);
         if in_scope <= EXACT_VECTORS.max(vectors.vectors(kind) / SCAN_ADVANTAGE) {
-            comparison.compare_all(vectors, &filter, kind, |doc, cosine| search.hits.offer(cosine, || ids.id(doc)));
+            comparison.compare_all(vectors, &filter, |doc, cosine| search.hits.offer(cosine, || ids.id(doc)));
             continue;
         }
         search.scanned += in_scope;

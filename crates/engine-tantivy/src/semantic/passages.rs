@@ -1,9 +1,20 @@
 //! Vectors of one document among those of a segment.
 
-use super::sketches::Vector;
+use tantivy::DocId;
+
+use super::query_levels::Correction;
 
 /// Maximum number of candidates per document, so that a long document does not displace all others.
 pub const PASSAGES: usize = 4;
+
+/// Facts about the vector of a sketch. A candidate needs all of them, so they are in one line of the CPU cache.
+#[derive(Clone, Copy)]
+pub struct Vector {
+    pub doc: DocId,
+    /// First value in the column of codes.
+    pub row: u32,
+    pub correction: Correction,
+}
 
 /// Returns the range of the vectors of the same document around a position.
 pub fn of_document(vectors: &[Vector], at: usize) -> std::ops::Range<usize> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tantivy::DocId;
 
-use super::bound::Sample;
+use super::bound::Nearest;
 use super::exact::Comparison;
 use super::passages::{self, PASSAGES, of_document};
 use super::sketches::{QuerySketch, Sketches};
@@ -38,7 +38,7 @@ pub fn nearest(
     comparison: &mut Comparison,
     threads: &Threads,
 ) -> tantivy::Result<Vec<Candidate>> {
-    let sample = Sample::new(segments);
+    let sample = Nearest::new(segments, limit, hits);
     let of_hits = sample.bound_of_hits(segments, hits, comparison).unwrap_or(u16::MAX);
     if let Some(bound) = sample.bound(limit).filter(|bound| *bound < of_hits) {
         let found = nearest_within(segments, bound, limit, threads)?;

@@ -4,8 +4,10 @@ use engine::VectorKind;
 use tantivy::{DocId, SegmentReader};
 
 use super::columns::{CodeBuffer, VectorColumns};
+use super::passages::Vector;
 use super::query_levels::{Correction, QueryLevels};
 use super::rotation::{Rotation, SCALE};
+use super::sample::Sample;
 use super::{kernels, parallel};
 
 /// Maximum number of vectors from which the mean is computed.
@@ -55,15 +57,7 @@ pub struct Sketches {
     pub leading: Vec<u64>,
     /// Bits that tell if the absolute value of a component is large.
     magnitudes: Vec<u64>,
-}
-
-/// Facts about the vector of a sketch. A candidate needs all of them, so they are in one line of the CPU cache.
-#[derive(Clone, Copy)]
-pub struct Vector {
-    pub doc: DocId,
-    /// First value in the column of codes.
-    pub row: u32,
-    pub correction: Correction,
+    pub sample: Sample,
 }
 
 /// Sketches of some vectors.
@@ -114,9 +108,10 @@ impl Sketches {
         bits.shrink_to_fit();
         magnitudes.shrink_to_fit();
         vectors.shrink_to_fit();
+        let sample = Sample::new(&vectors, &bits, columns.documents(), words(kind));
         let leading = leading_words(words(kind));
         let leading = bits.chunks_exact(words(kind)).flat_map(|sketch| &sketch[..leading]).copied().collect();
-        Ok(Self { kind, mean, vectors, bits, leading, magnitudes })
+        Ok(Self { kind, mean, vectors, bits, leading, magnitudes, sample })
     }
 
     /// Returns the sketch of a query.
