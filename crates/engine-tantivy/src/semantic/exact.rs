@@ -22,12 +22,7 @@ impl Comparison {
     }
 
     /// Calls `visit` with each document of the filter that has vectors of this kind, and the cosine of its nearest passage.
-    pub fn compare_all(
-        &mut self,
-        columns: &VectorColumns,
-        filter: &SegmentFilter,
-        mut visit: impl FnMut(DocId, f32),
-    ) {
+    pub fn compare_all(&mut self, columns: &VectorColumns, filter: &SegmentFilter, mut visit: impl FnMut(DocId, f32)) {
         let documents: Box<dyn Iterator<Item = DocId> + '_> = match filter.allowed() {
             Some(allowed) if allowed.count() < columns.documents() => Box::new(allowed.iter()),
             _ => columns.non_empty_documents(),
