@@ -10,5 +10,5 @@ mod plain_text;
 pub use attachment::{attachment, download_type};
 pub use content_type::ContentType;
 pub use kind::FileKind;
-pub use name::sanitize;
+pub use name::{MAX_NAME_CHARS, sanitize};
 pub use plain_text::is_plain_text;

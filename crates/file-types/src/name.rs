@@ -1,7 +1,7 @@
 use unicode_normalization::UnicodeNormalization;
 
-/// Maximum length of a name in characters, extension included.
-const MAX_CHARS: usize = 512;
+/// Maximum length of a name in characters, extension included: as it is sent, and as it is stored.
+pub const MAX_NAME_CHARS: usize = 512;
 
 /// Returns the name under which an uploaded file is stored and listed; `None` if no character is left.
 ///
@@ -25,14 +25,14 @@ fn is_forbidden(c: char) -> bool {
 
 fn truncate(name: &str) -> String {
     let count = name.chars().count();
-    if count <= MAX_CHARS {
+    if count <= MAX_NAME_CHARS {
         return name.to_owned();
     }
     let (stem, extension) = match name.rfind('.') {
-        Some(dot) if name[dot..].chars().count() < MAX_CHARS => name.split_at(dot),
+        Some(dot) if name[dot..].chars().count() < MAX_NAME_CHARS => name.split_at(dot),
         _ => (name, ""),
     };
-    let stem_chars = MAX_CHARS - extension.chars().count();
+    let stem_chars = MAX_NAME_CHARS - extension.chars().count();
     let stem: String = stem.chars().take(stem_chars).collect();
     format!("{}{extension}", stem.trim_end())
 }

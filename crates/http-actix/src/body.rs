@@ -217,10 +217,15 @@ fn explain(path: &str, error: &serde_json::Error) -> Failure {
     if !error.is_data() {
         return Failure::malformed("the request body is not valid JSON", text);
     }
-    match field_of(path, &text) {
-        Some(field) => Failure::malformed(format!("{field}: {text}"), text).with("field", field),
-        None => Failure::malformed(format!("the request body is not valid: {text}"), text),
-    }
+    let Some(field) = field_of(path, &text) else {
+        return Failure::malformed(format!("the request body is not valid: {text}"), text);
+    };
+    let message = match field.as_str() {
+        // The interface promises one message for whatever is no UUID.
+        "session_id" if text.starts_with("invalid type") => format!("{field} must be a UUID"),
+        _ => format!("{field}: {text}"),
+    };
+    Failure::malformed(message, text).with("field", field)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod view;
 
 use blobs::{ObjectMeta, PresignPut};
 use docstore::{File, IndexRun, ReplacedUpload, Strings, Withdrawal};
-use file_types::FileKind;
+use file_types::{FileKind, MAX_NAME_CHARS};
 use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
 use model::{RunMode, RunState, RunStats, SyncId, Timestamp};
@@ -88,7 +88,8 @@ impl App {
     /// Returns a URL for one upload of exactly the declared size, under the sanitized name.
     ///
     /// # Errors
-    /// `Invalid` if no usable name remains or a label is invalid, `FileTooLarge`, `UnsupportedFileType`, `QuotaExceeded`.
+    /// `Invalid` if the name is too long or no usable one remains, or if a label is invalid, `FileTooLarge`,
+    /// `UnsupportedFileType`, `QuotaExceeded`.
     pub async fn presign_file(&self, viewer: &Viewer, request: PresignRequest) -> Result<Presigned> {
         let (size, max_object_bytes) = (request.size, self.options.max_object_bytes);
         let Registered { name, object_key, at, replaces } = self.register_name(viewer, request).await?;
@@ -111,6 +112,11 @@ impl App {
 
     /// Creates the row of an upload under its sanitized name, which must exist before the object.
     async fn register_name(&self, viewer: &Viewer, request: PresignRequest) -> Result<Registered> {
+        // The row keeps the name as sent.
+        if !(1..=MAX_NAME_CHARS).contains(&request.filename.chars().count()) {
+            let message = format!("filename must have 1 to {MAX_NAME_CHARS} characters");
+            return Err(Error::invalid("filename", message));
+        }
         let name = file_types::sanitize(&request.filename)
             .ok_or_else(|| Error::invalid("filename", "`filename` has no usable characters"))?;
         check_type(&name)?;

@@ -424,6 +424,22 @@ mod storing {
     }
 
     #[tokio::test]
+    async fn a_name_has_at_most_512_characters() {
+        let world = TestApp::start().await;
+        let tenant = world.tenant().await;
+        let store = |name: String| world.app.store_file(&tenant.viewer, name, b"x".to_vec());
+        // Sanitized, the last two would be short.
+        let (dots, spaces) = (".".repeat(512), " ".repeat(512));
+        for name in [String::new(), "a".repeat(10_000) + ".md", dots + "a.md", format!("a.md{spaces}")] {
+            assert_eq!(refused_field(store(name.clone()).await), "filename");
+            assert_eq!(refused_field(world.app.presign_file(&tenant.viewer, presign(&name, 1)).await), "filename");
+        }
+        assert!(names(&world, &tenant).await.is_empty());
+        let longest = "😀".repeat(508) + ".txt";
+        assert_eq!(store(longest.clone()).await.unwrap().name, longest);
+    }
+
+    #[tokio::test]
     async fn nothing_is_stored_without_an_index() {
         let world = TestApp::with(Setup { retrieval: false, ..Setup::default() }).await;
         let tenant = world.tenant().await;

@@ -450,6 +450,22 @@ async fn an_uploaded_text_is_stored_and_indexed() {
 }
 
 #[actix_web::test]
+async fn the_name_of_an_uploaded_text_has_the_limit_of_the_api() {
+    let api = Api::new().await;
+    // Without an extension, `.md` is added.
+    for name in ["a".repeat(513) + ".md", "a".repeat(513), "a".repeat(510), format!("a.md{}", " ".repeat(512))] {
+        let upload = calling("upload_file", json!({"name": name, "text": "x"}));
+        let error = result(&api.post("/mcp", &upload).await).unwrap_err();
+        assert_eq!((&error["code"], &error["details"]["field"]), (&json!("validation_error"), &json!("name")));
+        assert_eq!(error["message"], "name must have 1 to 512 characters");
+    }
+    assert_eq!(api.get("/v1/files").await.json()["files"], json!([]));
+    let longest = "a".repeat(509) + ".md";
+    let upload = calling("upload_file", json!({"name": longest, "text": "x"}));
+    assert_eq!(result(&api.post("/mcp", &upload).await).unwrap()["name"], longest);
+}
+
+#[actix_web::test]
 async fn metadata_names_the_issuer_of_access_tokens() {
     const PATHS: [(&str, &str); 2] = [
         ("/.well-known/oauth-protected-resource", "https://api.example.com"),

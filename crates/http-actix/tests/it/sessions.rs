@@ -59,6 +59,37 @@ async fn both_session_ids_are_validated() {
 }
 
 #[actix_web::test]
+async fn a_session_id_of_another_type_is_no_uuid() {
+    let api = Api::new().await;
+    for (path, body) in [
+        ("/v1/search", json!({"query": "x"})),
+        ("/v1/feedback", json!({"event_type": "stale_result"})),
+        ("/v1/research", json!({"query": "x"})),
+    ] {
+        for session in [json!(123), json!(-1.5), json!(true), json!(null), json!({"a": [1]}), json!([]), json!([BODY])]
+        {
+            let mut body = body.clone();
+            body["session_id"] = session;
+            let answer = ask(&api, path, body.clone(), None, Some(HEADER)).await;
+            answer.expect_invalid("session_id");
+            assert_eq!(answer.json()["error"]["message"], "session_id must be a UUID", "{path} {body}");
+        }
+    }
+    // Where the field does not exist, or is repeated, its value does not matter.
+    let twice = format!(r#"{{"query": "x", "session_id": "{BODY}", "session_id": 123}}"#);
+    for (path, body, fault) in [
+        ("/v1/document", r#"{"doc_id": "x", "session_id": 123}"#, "unknown field `session_id`"),
+        ("/v1/search", r#"{"query": "x", "filters": {"session_id": 123}}"#, "unknown field `session_id`"),
+        ("/v1/search", twice.as_str(), "duplicate field `session_id`"),
+    ] {
+        let answer = api.post_raw(path, body).await;
+        answer.expect_error(400, "validation_error");
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(fault), "{message}");
+    }
+}
+
+#[actix_web::test]
 async fn every_endpoint_checks_the_header() {
     let api = Api::new().await;
     for (method, path) in [("POST", "/v1/document"), ("GET", "/v1/files"), ("DELETE", "/v1/files/a.txt")] {
