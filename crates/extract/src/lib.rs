@@ -7,6 +7,7 @@ mod delimited;
 mod error;
 mod extracted;
 mod family;
+mod formula;
 mod front_matter;
 mod html;
 mod language;

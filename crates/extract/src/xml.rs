@@ -1,7 +1,8 @@
-//! Attributes and character references of XML events. Entities that a document declares are never expanded.
+//! Attributes, character references and text of XML events. Entities that a document declares are never expanded.
 
+use quick_xml::Reader;
 use quick_xml::escape::{resolve_predefined_entity, unescape};
-use quick_xml::events::{BytesRef, BytesStart};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 
 /// Resolves `&name;`: character numbers and the five predefined names. Other names are empty.
 pub(crate) fn reference(name: &BytesRef) -> String {
@@ -16,4 +17,22 @@ pub(crate) fn attribute(element: &BytesStart, name: &str) -> Option<String> {
     let found = element.attributes().with_checks(false).flatten().find(|found| found.key.as_ref() == name)?;
     let raw: &str = &found.value;
     Some(unescape(raw).map_or_else(|_| raw.to_owned(), |value| value.into_owned()))
+}
+
+/// Reads up to the end tag of the open element, and returns the text in it. Returns `None` for malformed XML.
+pub(crate) fn text(reader: &mut Reader<&[u8]>) -> Option<String> {
+    let mut out = String::new();
+    let mut depth = 0usize;
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(_) => depth += 1,
+            Event::End(_) if depth == 0 => return Some(out),
+            Event::End(_) => depth -= 1,
+            Event::Text(text) => out.push_str(&text),
+            Event::CData(text) => out.push_str(&text),
+            Event::GeneralRef(name) => out.push_str(&reference(&name)),
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
 }

@@ -2,79 +2,14 @@
 
 use dom_query::NodeRef;
 
+use crate::formula::{self, Binding, Part};
+
 /// Maximum depth to which the structure of a formula is written; deeper parts are written as their glyphs.
 const MAX_DEPTH: usize = 48;
-/// Marks over one letter, with the characters that combine with it.
-const ACCENTS: [(&str, char); 9] = [
-    ("^", '\u{302}'),
-    ("ˆ", '\u{302}'),
-    ("~", '\u{303}'),
-    ("˜", '\u{303}'),
-    ("¯", '\u{304}'),
-    ("‾", '\u{304}'),
-    ("˙", '\u{307}'),
-    ("¨", '\u{308}'),
-    ("→", '\u{20d7}'),
-];
-/// Brackets over or under a part, which only frame it.
-const FRAMES: [&str; 4] = ["⏞", "⏟", "⎴", "⎵"];
 
 /// Returns the formula with its structure: `1/2`, `10^6`, `x_i`, `√(a+b)`. Marks of markdown are not escaped.
 pub(super) fn text(math: &NodeRef) -> String {
     row(math, 0).text
-}
-
-/// Strength with which a part holds together, weakest first.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
-    Row,
-    Quotient,
-    /// Base with scripts, or root.
-    Script,
-    /// Number, name, or part in brackets.
-    #[default]
-    Atom,
-}
-
-/// Written part of a formula.
-#[derive(Default)]
-struct Part {
-    text: String,
-    binding: Binding,
-}
-
-impl Part {
-    fn new(text: String, binding: Binding) -> Self {
-        Self { text, binding }
-    }
-
-    /// Returns the text, in parentheses if the part holds together less than `binding` asks.
-    fn bound(self, binding: Binding) -> String {
-        if self.binding < binding { format!("({})", self.text) } else { self.text }
-    }
-
-    fn is_word(&self) -> bool {
-        self.binding == Binding::Atom && self.text.chars().count() > 1 && self.text.chars().all(char::is_alphabetic)
-    }
-
-    /// Returns true if the next part would be read as a part of this one: `1` and `1/2`, `sin` and `x`, `10^6` and `m`.
-    fn needs_space_before(&self, next: &Self) -> bool {
-        let (Some(left), Some(right)) = (self.text.chars().next_back(), next.text.chars().next()) else { return false };
-        if matches!(left, ',' | ';') {
-            return true;
-        }
-        let is_quotient = self.binding == Binding::Quotient || next.binding == Binding::Quotient;
-        let closes = left.is_alphanumeric() || matches!(left, ')' | ']');
-        let opens = right.is_alphanumeric() || matches!(right, '(' | '[' | '√');
-        if is_quotient && closes && opens {
-            return true;
-        }
-        let is_run = self.binding == Binding::Script
-            || self.is_word()
-            || next.is_word()
-            || (left.is_numeric() && right.is_numeric());
-        is_run && left.is_alphanumeric() && right.is_alphanumeric()
-    }
 }
 
 fn part(node: &NodeRef, depth: usize) -> Part {
@@ -93,20 +28,14 @@ fn part(node: &NodeRef, depth: usize) -> Part {
         "mfrac" if node.attr("linethickness").is_some_and(|width| width.trim().starts_with('0')) => {
             joined(&children, depth, "; ")
         }
-        "mfrac" => {
-            let quotient = format!("{}/{}", child(0).bound(Binding::Script), child(1).bound(Binding::Script));
-            Part::new(quotient, Binding::Quotient)
-        }
-        "msub" | "munder" => scripted(child(0), [(child(1), Part::default())]),
-        "msup" => scripted(child(0), [(Part::default(), child(1))]),
-        "mover" => over(child(0), child(1)),
-        "msubsup" | "munderover" => scripted(child(0), [(child(1), child(2))]),
+        "mfrac" => formula::quotient(child(0), child(1)),
+        "msub" | "munder" => formula::scripted(child(0), [(child(1), Part::default())]),
+        "msup" => formula::scripted(child(0), [(Part::default(), child(1))]),
+        "mover" => formula::over(child(0), child(1)),
+        "msubsup" | "munderover" => formula::scripted(child(0), [(child(1), child(2))]),
         "mmultiscripts" => multiscripts(&children, depth),
-        "msqrt" => Part::new(format!("√{}", row(node, depth).bound(Binding::Atom)), Binding::Script),
-        "mroot" => {
-            let root = format!("{}^(1/{})", child(0).bound(Binding::Atom), child(1).bound(Binding::Script));
-            Part::new(root, Binding::Script)
-        }
+        "msqrt" => formula::root(row(node, depth), Part::default()),
+        "mroot" => formula::root(child(0), child(1)),
         "mfenced" => fenced(node, &children, depth),
         "mtable" => joined(&children, depth, "; "),
         "mtr" | "mlabeledtr" => joined(&children, depth, " "),
@@ -116,52 +45,19 @@ fn part(node: &NodeRef, depth: usize) -> Part {
 
 /// Writes the text of an element without its structure, and without the operators that are not shown.
 fn leaf(node: &NodeRef) -> Part {
-    let text = node.text();
-    let shown: String = text.chars().filter(|c| !matches!(c, '\u{2061}'..='\u{2064}')).collect();
+    let shown = formula::shown(&node.text());
     Part::new(shown.split_whitespace().collect::<Vec<_>>().join(" "), Binding::Atom)
 }
 
 /// Writes the children one after the other.
 fn row(node: &NodeRef, depth: usize) -> Part {
-    let parts = node.children_it(false).filter(|child| child.is_text() || child.is_element());
-    let mut parts = parts.map(|child| part(&child, depth + 1)).filter(|part| !part.text.is_empty());
-    let Some(mut last) = parts.next() else { return Part::default() };
-    let mut text = String::new();
-    for part in parts {
-        text.push_str(&last.text);
-        if last.needs_space_before(&part) {
-            text.push(' ');
-        }
-        last = part;
-    }
-    if text.is_empty() {
-        return last;
-    }
-    text.push_str(&last.text);
-    let binding = if is_enclosed(&text) { Binding::Atom } else { Binding::Row };
-    Part::new(text, binding)
-}
-
-/// Returns true if the bracket at the start of the text is closed at its end.
-fn is_enclosed(text: &str) -> bool {
-    let mut depth = 0usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at > 0 && at + c.len_utf8() == text.len();
-        }
-    }
-    false
+    let children = node.children_it(false).filter(|child| child.is_text() || child.is_element());
+    formula::row(children.map(|child| part(&child, depth + 1)))
 }
 
 /// Writes the texts of the children with a separator, without those that are empty.
 fn joined(children: &[NodeRef], depth: usize, separator: &str) -> Part {
-    let texts = children.iter().map(|child| part(child, depth + 1).text).filter(|text| !text.is_empty());
-    Part::new(texts.collect::<Vec<_>>().join(separator), Binding::Row)
+    formula::joined(children.iter().map(|child| part(child, depth + 1)), separator)
 }
 
 fn fenced(node: &NodeRef, children: &[NodeRef], depth: usize) -> Part {
@@ -170,39 +66,6 @@ fn fenced(node: &NodeRef, children: &[NodeRef], depth: usize) -> Part {
     let separator = separator.map_or_else(|| " ".to_owned(), |mark| format!("{mark} "));
     let content = joined(children, depth, &separator).text;
     Part::new(format!("{}{content}{}", given("open", "(").trim(), given("close", ")").trim()), Binding::Atom)
-}
-
-/// Writes a base with pairs of parts below and above it.
-fn scripted(base: Part, scripts: impl IntoIterator<Item = (Part, Part)>) -> Part {
-    let mut written = String::new();
-    for (below, above) in scripts {
-        push_scripts(below, above, &mut written);
-    }
-    if written.is_empty() {
-        return base;
-    }
-    Part::new(base.bound(Binding::Atom) + &written, Binding::Script)
-}
-
-fn push_scripts(below: Part, above: Part, out: &mut String) {
-    for (mark, script) in [('_', below), ('^', above)] {
-        if script.text.is_empty() || FRAMES.contains(&script.text.as_str()) {
-            continue;
-        }
-        // Primes are raised by themselves.
-        if !script.text.chars().all(|c| matches!(c, '\'' | '′' | '″' | '‴' | '°')) {
-            out.push(mark);
-        }
-        out.push_str(&script.bound(Binding::Atom));
-    }
-}
-
-fn over(base: Part, above: Part) -> Part {
-    let accent = ACCENTS.iter().find(|(mark, _)| *mark == above.text).filter(|_| base.text.chars().count() == 1);
-    match accent {
-        Some((_, combining)) => Part::new(format!("{}{combining}", base.text), Binding::Atom),
-        None => scripted(base, [(Part::default(), above)]),
-    }
 }
 
 /// Writes a base with any number of pairs of scripts behind it, and in front of it.
@@ -214,12 +77,8 @@ fn multiscripts(children: &[NodeRef], depth: usize) -> Part {
     let Some((base, scripts)) = children.split_first() else { return Part::default() };
     let front = scripts.iter().position(|child| child.has_name("mprescripts")).unwrap_or(scripts.len());
     let (behind, front) = scripts.split_at(front);
-    let base = scripted(part(base, depth + 1), pairs(behind));
-    let front = scripted(Part::default(), pairs(front.get(1..).unwrap_or_default()));
-    if front.text.is_empty() {
-        return base;
-    }
-    Part::new(format!("{} {}", front.text, base.text), Binding::Row)
+    let base = formula::scripted(part(base, depth + 1), pairs(behind));
+    formula::prescripted(base, pairs(front.get(1..).unwrap_or_default()))
 }
 
 #[cfg(test)]

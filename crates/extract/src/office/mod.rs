@@ -33,10 +33,17 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     // Strict limits reject decompression bombs before unpacking; damaged documents are still read as far as possible.
     let mut options = ParseOptions::strict();
     options.on_incomplete = OnIncomplete::Report;
-    let document = Document::from_reader_with(Cursor::new(bytes.to_vec()), format, &options).map_err(failure)?;
+    let open = |bytes: Vec<u8>| Document::from_reader_with(Cursor::new(bytes), format, &options);
+    let mut document = open(bytes.to_vec()).map_err(failure)?;
     if document.format() != format {
         let found = format!("{:?}", document.format()).to_lowercase();
         return Err(ExtractError::wrong_type(format!("the content is not `{}` but `{found}`", request.kind.as_str())));
+    }
+    if request.kind == FileKind::Docx
+        && let Some(rewritten) = word::rewritten(bytes)
+        && let Ok(rewritten) = open(rewritten)
+    {
+        document = rewritten;
     }
     let DocumentIR { mut metadata, mut sections } = document.to_ir();
     if let Some(word) = document.as_docx() {

@@ -1,7 +1,7 @@
-//! Numbers of headings, and what stands in list items, in Word documents.
+//! Numbers of headings, what stands in list items, formulas and phonetic guides in Word documents.
 
 use crate::documents::read;
-use crate::files::{docx, docx_with_numbering, paragraph};
+use crate::files::{docx, docx_with_notes, docx_with_numbering, paragraph};
 
 /// Headings with the numbering 1 on their level, as a multilevel list that is linked to them.
 const STYLES: &str = r#"<w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="0"/></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:pPr><w:numPr><w:ilvl w:val="1"/><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="1"/></w:pPr></w:style>"#;
@@ -143,4 +143,53 @@ fn text_boxes_and_pictures_of_items_follow_the_list() {
         read("a.docx", &docx(&body.concat())).expect("a document").markdown,
         "- one\n    - two\n\nWARNING: 400 V\n\ninner\n\ncell\n\n*A pump*\n\nText.\n\n- three\n\nEnd.\n"
     );
+}
+
+/// Builds a paragraph with a formula.
+fn formula(content: &str) -> String {
+    format!("<w:p><m:oMathPara><m:oMath>{content}</m:oMath></m:oMathPara></w:p>")
+}
+
+#[test]
+fn formulas_keep_their_structure() {
+    let argument = |name: &str, text: &str| format!("<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>");
+    let power =
+        |base: &str, exponent: &str| format!("<m:sSup>{}{}</m:sSup>", argument("e", base), argument("sup", exponent));
+    let quotient =
+        |above: &str, below: &str| format!("<m:f>{}{}</m:f>", argument("num", above), argument("den", below));
+    let sum = format!(
+        r#"<m:rad><m:deg/>{}</m:rad><m:r><m:t>+</m:t></m:r><m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>{}{}{}</m:nary>"#,
+        argument("e", "2"),
+        argument("sub", "i=1"),
+        argument("sup", "n"),
+        argument("e", "i")
+    );
+    let body = [
+        formula(&power("10", "6")),
+        formula(&format!("<m:d>{}</m:d>{}", argument("e", "x"), quotient("1", "2"))),
+        formula(&format!("{}<m:r><m:t>=</m:t></m:r>{}", quotient("a+1", "b"), power("x", "2"))),
+        formula(&sum),
+        r#"<w:p><w:r><w:t>Text</w:t><w:footnoteReference w:id="2"/></w:r></w:p>"#.to_owned(),
+    ];
+    let note = format!(r#"<w:footnote w:id="2">{}</w:footnote>"#, formula(&power("10", "9")));
+    let markdown = read("a.docx", &docx_with_notes(&body.concat(), &note, "")).expect("a document").markdown;
+    for expected in ["10^6", "1/2", "(a+1)/b=x^2", "√2+∑", "10^9"] {
+        assert!(markdown.contains(expected), "{expected}: {markdown}");
+    }
+    for wrong in ["106", "109", "x12"] {
+        assert!(!markdown.contains(wrong), "{wrong}: {markdown}");
+    }
+}
+
+#[test]
+fn text_under_phonetic_guides_is_read() {
+    let body = "<w:p><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>とうきょう</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>東京</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>に行く</w:t></w:r></w:p>";
+    assert_eq!(read("a.docx", &docx(body)).expect("a document").markdown, "東京に行く\n");
+}
+
+#[test]
+fn deeply_nested_formulas_are_read() {
+    let [open, close] = ["<m:d><m:e>", "</m:e></m:d>"].map(|tags| tags.repeat(100_000));
+    let body = formula(&format!("{open}<m:r><m:t>23</m:t></m:r>{close}"));
+    assert!(read("a.docx", &docx(&body)).expect("a document").markdown.contains("23"));
 }
