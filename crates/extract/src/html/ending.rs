@@ -16,7 +16,7 @@ fn is_label(element: &NodeRef) -> bool {
     let text = text.trim();
     let sentence = text.ends_with(['.', '!', '?', ':', '"', '”', '»', ')', '。', '！', '？', '।', '۔', '؟'])
         && !text.ends_with("..");
-    !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, pre, code, table").is_empty()
+    !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, math, pre, code, table").is_empty()
 }
 
 /// Removes headings, labels and, if `lists`, lists of links behind the last running text.
