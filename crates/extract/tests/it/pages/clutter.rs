@@ -261,6 +261,34 @@ fn forum_without_other_text_keeps_its_comments() {
 }
 
 #[test]
+fn discussion_below_a_short_question_is_kept() {
+    let said = |what: &str| {
+        format!("<p>Somebody says {what} about the ford, and goes on for as long as it takes to be running text.</p>")
+    };
+    let page = |inner: &str| site("Which ford?", &format!("<main><h1>Which ford?</h1>{inner}</main>"));
+    let question = [said("yes"), said("no"), said("neither")].concat();
+    let comments: String =
+        (1..=4).map(|n| format!("<div class='comment'>{0}{0}</div>", said(&format!("word {n}")))).collect();
+    for class in ["comments", "other"] {
+        let inner = format!("<div>{question}</div><section class='{class}'>{comments}</section>");
+        reads(&page(&inner), &["Somebody says yes", "Somebody says word 1", "Somebody says word 4"], &[]);
+    }
+    for class in ["post-content", "other"] {
+        let post = |what: &str, replies: &str| {
+            let text = format!("<div class='{class}'>{}</div>", said(what));
+            format!("<div class='post'>{text}<div class='replies'>{replies}</div></div>")
+        };
+        let thread = post("yes, and again yes, and yes", &post("word 1", &post("word 2", &post("word 3", ""))));
+        reads(&page(&thread), &["Somebody says yes", "Somebody says word 1", "Somebody says word 3"], &[]);
+    }
+    // Comments below a short article: few of them, or below declared content.
+    let inner = format!("{question}<div class='comment'>{}</div>", said("word 1"));
+    reads(&page(&inner), &["Somebody says neither"], &["Somebody says word 1"]);
+    let inner = format!("<div class='entry-content'>{question}</div><section class='comments'>{comments}</section>");
+    reads(&page(&inner), &["Somebody says neither"], &["Somebody says word 1", "Somebody says word 4"]);
+}
+
+#[test]
 fn code_keeps_tokens_with_names_of_boilerplate() {
     let code = "<pre><code><span class='hljs-meta'>#!/bin/sh</span>\n<span class='token comment'># counts bridges</span>\nls</code></pre>";
     reads(&article(code), &["#!/bin/sh", "# counts bridges"], &[]);
