@@ -137,6 +137,41 @@ fn heading_of_removed_links_is_dropped_and_other_headings_stay() {
 }
 
 #[test]
+fn list_of_links_that_a_sentence_announces_is_kept() {
+    let list =
+        "<ul><li><a href='https://pg.example'>PostgreSQL</a></li><li><a href='https://my.example'>MySQL</a></li></ul>";
+    for announcement in ["The driver works with these databases:", "该驱动程序支持以下数据库："] {
+        let inside = format!("<h2>Databases</h2><p>{announcement}</p><p> </p>{list}<p>Each needs a port.</p>");
+        let start = format!("## Databases\n\n{announcement}\n\n- [PostgreSQL](");
+        reads(&article(&format!("{inside}{}", prose("tar"))), &[&start, "[MySQL](", "Each needs a port."], &[]);
+        // At the end of an article it leads to other articles.
+        reads(&article(&format!("<p>{announcement}</p>{list}")), &KEPT, &[announcement, "PostgreSQL", "MySQL"]);
+    }
+    for label in ["Read also:", "More on bridges:", "You may also like these other stories:", "相关链接："] {
+        let inside = format!("<p>{label}</p>{list}{}", prose("tar"));
+        reads(&article(&inside), &["about tar,"], &[label, "PostgreSQL", "MySQL"]);
+    }
+}
+
+#[test]
+fn heading_above_the_label_of_removed_links_is_dropped() {
+    let links =
+        "<p>In short:</p><ul><li><a href='/1'>A mill burns down</a></li><li><a href='/2'>A mill is built</a></li></ul>";
+    let dropped = ["In short", "mill burns"];
+    let inside = format!("<h3>Elsewhere</h3>{links}<h3>What comes next</h3>{}", prose("tar"));
+    reads(&article(&inside), &["### What comes next", "about tar,"], &[&dropped[..], &["Elsewhere"]].concat());
+    // Headings with sections below them, and of the page.
+    let inside = format!("<h2>Guide</h2>{links}<h3>First steps</h3>{}", prose("tar"));
+    reads(&article(&inside), &["## Guide\n\n### First steps"], &dropped);
+    let body = format!(
+        "<main><article><div><h1>The bridge at Low Ford</h1>{links}</div>{}{}</article></main>",
+        prose("salt"),
+        prose("rust")
+    );
+    reads(&site("Low Ford", &body), &["# The bridge at Low Ford", "about rust,"], &dropped);
+}
+
+#[test]
 fn notes_below_an_article_are_dropped() {
     let author = "<div><h4>About the author</h4><p>Ann Author has written about bridges for twenty years, and about fords for ten.</p></div>";
     reads(&article(author), &KEPT, &["About the author", "Ann Author"]);
