@@ -27,6 +27,8 @@ const MAX_SHARE_OF_ARTICLE: f64 = 0.6;
 const MAX_SHARE_BESIDE: f64 = 0.8;
 /// Minimum share of the page's running text outside comments for them to be boilerplate.
 const MIN_LEFT_OF_COMMENTS: f64 = 0.15;
+/// Maximum share of all comments in the running text of a page without an article; with more it is a discussion.
+const MAX_SHARE_OF_COMMENTS: f64 = 0.5;
 /// Maximum weight of a form's text.
 const MAX_FORM: f64 = 1500.0;
 /// Maximum weight of a button's or date's text.
@@ -112,6 +114,10 @@ struct Amount {
     running: f64,
     /// Text, running or not, in the bodies of articles. Links do not count.
     declared: f64,
+    /// Running text of comments.
+    comments: f64,
+    /// Set if comments hold bodies of articles, as the posts of a forum do.
+    posts: bool,
 }
 
 struct Classifier {
@@ -122,7 +128,7 @@ struct Classifier {
     /// Text of the page, and its running text.
     text: f64,
     all: f64,
-    /// Text outside marked elements.
+    /// Text outside marked elements, and comments outside other marked elements.
     outside_marks: Amount,
     /// Set if the page has one headline.
     headline: bool,
@@ -154,16 +160,24 @@ impl Classifier {
         }
     }
 
-    /// Returns the amount of text below the element and outside marks; `declared` if the element is declared content.
+    /// Returns the amount of text below the element and outside marks, and of the comments in there; `declared` if the
+    /// element is declared content.
     fn outside_marks(&self, element: &NodeRef, declared: bool) -> Amount {
         let whole = self.measures.get(element);
-        let mut amount =
-            Amount { running: whole.running, declared: if declared { whole.text - whole.links } else { 0.0 } };
+        let mut amount = Amount {
+            running: whole.running,
+            declared: if declared { whole.text - whole.links } else { 0.0 },
+            ..Amount::default()
+        };
         for child in element.children_it(false).filter(NodeRef::is_element) {
             let measure = self.measures.get(&child);
             let within = declared || self.bodies.contains(&child.id);
             let left = match self.mark(&child) {
                 Mark::None | Mark::Control | Mark::Form => self.outside_marks(&child, within),
+                Mark::Comments => {
+                    let posts = child.descendants_it().any(|inner| self.bodies.contains(&inner.id));
+                    Amount { comments: measure.running, posts, ..Amount::default() }
+                }
                 _ => Amount::default(),
             };
             amount.running -= measure.running - left.running;
@@ -171,8 +185,17 @@ impl Classifier {
                 amount.declared -= measure.text - measure.links;
             }
             amount.declared += left.declared;
+            amount.comments += left.comments;
+            amount.posts |= left.posts;
         }
         amount
+    }
+
+    /// Returns true if the comments are the content, as in a forum. Beside declared content, only comments that declare
+    /// content too are.
+    fn is_discussion(&self) -> bool {
+        let Amount { declared, comments, posts, .. } = self.outside_marks;
+        comments > self.all * MAX_SHARE_OF_COMMENTS && (posts || declared < MIN_DECLARED)
     }
 
     fn share(&self, element: &NodeRef) -> f64 {
@@ -184,7 +207,7 @@ impl Classifier {
     ///
     /// The rest must be an article without all marked elements, since they are removed for the same reason.
     fn is_removable(&self, element: &NodeRef, inside: bool) -> bool {
-        let Amount { running: left, declared } = self.outside_marks;
+        let Amount { running: left, declared, .. } = self.outside_marks;
         let share = self.share(element);
         let is_article = left >= MIN_ARTICLE || (self.headline && left >= MIN_SHORT_ARTICLE);
         match self.mark(element) {
@@ -196,8 +219,10 @@ impl Classifier {
             Mark::Footer if left >= MIN_SHORT_ARTICLE || declared >= MIN_DECLARED => true,
             Mark::Side if declared >= MIN_DECLARED && !inside => true,
             Mark::Comments if left >= MIN_ARTICLE => true,
+            // Each of them is a small part of the page.
+            Mark::Comments if self.is_discussion() => false,
             Mark::Comments if left >= MIN_SHORT_ARTICLE => share <= MAX_SHARE,
-            // Without other text, the comments are the content: a forum.
+            // Without other text, the comments are the content.
             Mark::Comments => share <= MAX_SHARE && left >= self.all * MIN_LEFT_OF_COMMENTS,
             Mark::Side if is_article && !inside => share <= MAX_SHARE_BESIDE,
             Mark::Boilerplate | Mark::Side if is_article => share <= MAX_SHARE_OF_ARTICLE,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use dom_query::{NodeRef, Selection};
 
 use super::ending;
-use super::measure::{Measures, is_block, is_heading};
+use super::measure::{Measures, is_block, is_heading, is_wide};
 use super::node_map::NodeSet;
 use super::prompts::{self, Prompt};
 use super::teasers;
@@ -38,6 +38,8 @@ const MIN_CONTENTS: usize = 3;
 /// Maximum weight of a line with the date of an article, and of its words besides the date.
 const MAX_DATE: f64 = 80.0;
 const MAX_DATE_LABEL: f64 = 16.0;
+/// Minimum number of words in a sentence that announces a list.
+const MIN_ANNOUNCEMENT: usize = 4;
 /// Number of empty elements between a list and its heading.
 const MAX_EMPTY: usize = 3;
 
@@ -61,7 +63,7 @@ pub(super) fn remove(content: &NodeRef) {
         }
     }
     clutter.collect(content, 0.0);
-    let headings: Vec<NodeRef> = clutter.removed.iter().filter_map(|removed| clutter.heading_of(removed)).collect();
+    let headings: Vec<NodeRef> = clutter.removed.iter().flat_map(|removed| clutter.headings_of(removed)).collect();
     for element in clutter.removed.iter().chain(&headings) {
         element.remove_from_parent();
     }
@@ -90,7 +92,7 @@ impl<'a> Clutter<'a> {
             if self.gone.contains(&child.id) {
                 continue;
             }
-            if self.leads_away(&child) || (before == 0.0 && !self.listing && self.is_date(&child)) {
+            if self.leads_away(&child, before) || (before == 0.0 && !self.listing && self.is_date(&child)) {
                 self.drop(child);
             } else if !self.listing && self.drop_prompted(&child, before) {
                 // Removed with what belongs to it.
@@ -106,14 +108,16 @@ impl<'a> Clutter<'a> {
         }
     }
 
-    /// Returns true for blocks that consist of links.
-    fn leads_away(&self, element: &NodeRef) -> bool {
+    /// Returns true for blocks that consist of links. `passed` is the running text before the element.
+    fn leads_away(&self, element: &NodeRef, passed: f64) -> bool {
         let measure = self.measures.get(element);
         let name = element.node_name().unwrap_or_default();
         let links = measure.link_share();
         match &*name {
             "ul" | "ol" | "dl" => {
-                measure.running == 0.0 && ((links > 0.7 && measure.anchors >= 2) || self.is_table_of_contents(element))
+                measure.running == 0.0
+                    && ((links > 0.7 && measure.anchors >= 2 && !self.is_announced(element, passed))
+                        || self.is_table_of_contents(element))
             }
             "h2" | "h3" | "h4" | "h5" | "h6" => links > 0.6 && measure.running == 0.0 && !self.listing,
             "div" | "section" | "aside" | "figure" | "header" => {
@@ -144,6 +148,20 @@ impl<'a> Clutter<'a> {
         let words = element.text();
         let sentence = words.trim_end().ends_with('.');
         times.exists() && text <= dated + MAX_DATE_LABEL && !sentence && has_year(&words)
+    }
+
+    /// Returns true for a list that the sentence before it announces, inside the article. At its end, such lists lead to
+    /// other articles.
+    fn is_announced(&self, list: &NodeRef, passed: f64) -> bool {
+        if self.all - passed <= self.all * MAX_TAIL {
+            return false;
+        }
+        self.before(list).is_some_and(|before| {
+            let text = before.text();
+            // A wide character is worth half a word.
+            let words = text.split_whitespace().count().max(text.chars().filter(|c| is_wide(*c)).count() / 2);
+            introduces(&before) && words >= MIN_ANNOUNCEMENT && prompts::prompt(&text).is_none()
+        })
     }
 
     /// Returns true for a list of links to places on the same page.
@@ -281,25 +299,38 @@ impl<'a> Clutter<'a> {
         section
     }
 
-    /// Returns the heading or label of a removed list if nothing else follows it.
-    fn heading_of(&self, removed: &NodeRef<'a>) -> Option<NodeRef<'a>> {
-        let mut before = removed.prev_element_sibling();
+    /// Returns the label and the heading of a removed list. A heading goes only if nothing else follows it.
+    fn headings_of(&self, removed: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
+        let is_short = |before: &NodeRef| self.measures.get(before).text <= prompts::MAX_HEADING;
+        let label = self.before(removed).filter(|before| is_short(before) && introduces(before));
+        let after = removed.next_element_sibling();
+        let ends = after.is_none_or(|after| is_heading(&after));
+        // The heading above a label may also be that of the page or of further sections.
+        let is_own = |heading: &NodeRef| {
+            let level = heading.node_name();
+            !heading.has_name("h1") && after.is_none_or(|after| after.node_name().as_deref() <= level.as_deref())
+        };
+        let heading = self
+            .before(label.as_ref().unwrap_or(removed))
+            .filter(|before| ends && is_heading(before) && is_short(before) && (label.is_none() || is_own(before)));
+        label.into_iter().chain(heading).collect()
+    }
+
+    /// Returns the element before another one, unless it is removed. Empty elements are skipped.
+    fn before<'n>(&self, element: &NodeRef<'n>) -> Option<NodeRef<'n>> {
+        let mut before = element.prev_element_sibling();
         for _ in 0..MAX_EMPTY {
             before = before
                 .filter(|element| self.measures.get(element).text > 0.0 || element.has_name("img"))
                 .or_else(|| before.and_then(|element| element.prev_element_sibling()));
         }
-        let before = before.filter(|element| !self.gone.contains(&element.id))?;
-        let text = before.text();
-        let text = text.trim();
-        let is_label = before.has_name("p") && text.ends_with([':', '：']);
-        if !(is_heading(&before) || is_label) || self.measures.get(&before).text > prompts::MAX_HEADING {
-            return None;
-        }
-        let after = removed.next_element_sibling();
-        let ends = after.is_none_or(|after| is_heading(&after));
-        (is_label || ends).then_some(before)
+        before.filter(|element| !self.gone.contains(&element.id))
     }
+}
+
+/// Returns true for a paragraph that ends with a colon.
+fn introduces(element: &NodeRef) -> bool {
+    element.has_name("p") && element.text().trim_end().ends_with([':', '：'])
 }
 
 /// Returns true for a text with a year of the web: a time alone may be that of a live ticker's entry.

@@ -6,6 +6,16 @@ use super::measure::{Measures, is_heading, weight};
 
 /// Maximum number of labels in a row; more are the lines of a poem or an address.
 const MAX_LABELS: usize = 3;
+/// Number of siblings before a label that are searched for its heading.
+const MAX_BEFORE: usize = 8;
+/// Signs that end a sentence.
+const SENTENCE_ENDS: [char; 24] = [
+    '.', '!', '?', ':', '"', '”', '“', '’', '»', ')', '。', '！', '？', '；', '」', '』', '।', '۔', '؟', '؛', '։', '።',
+    '။', '｡',
+];
+/// Minimum number of digits in a telephone number, and in one of its groups.
+const MIN_PHONE: usize = 6;
+const MIN_GROUP: usize = 3;
 
 /// Returns true for a paragraph of a few words that are not a sentence.
 fn is_label(element: &NodeRef) -> bool {
@@ -14,9 +24,46 @@ fn is_label(element: &NodeRef) -> bool {
     }
     let text = element.text();
     let text = text.trim();
-    let sentence = text.ends_with(['.', '!', '?', ':', '"', '”', '»', ')', '。', '！', '？', '।', '۔', '؟'])
-        && !text.ends_with("..");
-    !sentence && weight(text) < 30.0 && Selection::from(*element).select("img, pre, code, table").is_empty()
+    let sentence = text.ends_with(SENTENCE_ENDS) && !text.ends_with("..");
+    !sentence
+        && weight(text) < 30.0
+        && !text.contains(is_without_full_stop)
+        && !is_contact(text)
+        && Selection::from(*element).select("img, math, pre, code, table").is_empty()
+}
+
+/// Matches characters of scripts whose sentences have no sign at their end: Thai, Lao, Burmese, Khmer.
+fn is_without_full_stop(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+}
+
+/// Returns true for a text with a mail address or a telephone number. Numbers with a year or without a longer group are
+/// dates.
+fn is_contact(text: &str) -> bool {
+    let is_address = |word: &str| {
+        word.split_once('@').is_some_and(|(user, host)| user.ends_with(char::is_alphanumeric) && host.contains('.'))
+    };
+    let groups: Vec<&str> = text.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).collect();
+    let is_year = |group: &&str| group.len() == 4 && (group.starts_with("19") || group.starts_with("20"));
+    let is_phone = groups.iter().map(|group| group.len()).sum::<usize>() >= MIN_PHONE
+        && groups.iter().any(|group| group.len() >= MIN_GROUP)
+        && !groups.iter().any(is_year);
+    is_phone || text.split_whitespace().any(is_address)
+}
+
+/// Returns true for a label that belongs to no text: there are few of them, and no heading announces them.
+fn is_loose_label(element: &NodeRef) -> bool {
+    if !is_label(element) {
+        return false;
+    }
+    let before = || std::iter::successors(element.prev_element_sibling(), NodeRef::prev_element_sibling);
+    let is_row = before().take(MAX_LABELS).take_while(is_label).count() == MAX_LABELS;
+    let above = before().take(MAX_BEFORE).find(|node| !is_empty(node) && !is_label(node));
+    !is_row && !above.is_some_and(|above| is_heading(&above))
+}
+
+fn is_empty(element: &NodeRef) -> bool {
+    weight(&element.text()) == 0.0 && !element.has_name("img") && Selection::from(*element).select("img").is_empty()
 }
 
 /// Removes headings, labels and, if `lists`, lists of links behind the last running text.
@@ -33,13 +80,9 @@ pub(super) fn trim(content: &NodeRef, measures: &Measures, lists: bool) {
             && items >= 2
             && measure.anchors >= items
             && measure.link_share() > 0.25;
-        let before = std::iter::successors(last.prev_element_sibling(), NodeRef::prev_element_sibling);
-        let label = is_label(&last) && before.take(MAX_LABELS).take_while(is_label).count() < MAX_LABELS;
+        let label = is_loose_label(&last);
         let heading = is_heading(&last) || last.has_name("hr");
-        let empty = last.is_element()
-            && weight(&last.text()) == 0.0
-            && !last.has_name("img")
-            && Selection::from(last).select("img").is_empty();
+        let empty = last.is_element() && is_empty(&last);
         if heading || empty || list || label {
             last.remove_from_parent();
         } else if last.is_element() && ["div", "section", "article"].iter().any(|name| last.has_name(name)) {

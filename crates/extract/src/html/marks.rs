@@ -19,6 +19,9 @@ const MAX_BEFORE_HEADING: usize = 8;
 /// Number of ancestors searched for a link around a teaser.
 const MAX_LINK_DEPTH: usize = 6;
 
+/// Elements that have footers. A footer belongs to the nearest one around it.
+const FOOTED: [&str; 7] = ["article", "aside", "blockquote", "body", "main", "nav", "section"];
+
 /// Words for the first paragraph of an article, in the languages that have their own word for it.
 const LEAD_WORDS: [&str; 21] = [
     "abstract",
@@ -130,6 +133,7 @@ impl Names {
     pub(super) fn mark(&mut self, element: &NodeRef) -> Mark {
         let name = element.node_name().unwrap_or_default();
         match &*name {
+            "footer" if names_source(element) => return Mark::None,
             "footer" => return Mark::Footer,
             "aside" => return Mark::Side,
             "html" | "body" | "article" | "main" | "h1" | "table" | "tbody" | "tr" | "td" | "pre" | "code"
@@ -219,6 +223,12 @@ fn mark_of(words: &[String]) -> Mark {
         }
     }
     found
+}
+
+/// Returns true for the footer of a quotation, which names its author.
+fn names_source(footer: &NodeRef) -> bool {
+    let mut around = footer.ancestors_it(None);
+    around.find(|around| FOOTED.iter().any(|name| around.has_name(name))).is_some_and(|of| of.has_name("blockquote"))
 }
 
 /// Returns true for an element without a link, inside or around. A teaser without a link introduces the text below it.

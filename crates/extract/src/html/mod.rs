@@ -90,6 +90,7 @@ fn prepare(page: &Document, base: Option<&Url>) -> bool {
     let hidden_text = hidden::remove(page);
     buttons::unwrap_headings(page);
     links::make_absolute(page, base);
+    formula::replace_scripts(page);
     hidden_text
 }
 

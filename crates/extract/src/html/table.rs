@@ -25,8 +25,8 @@ struct Row<'a> {
     begins_group: bool,
 }
 
-/// Returns the table as markdown. Returns `None` for a layout table: one column, tables or headings in cells, or much
-/// text in a cell without a header row.
+/// Returns the table as markdown. Returns `None` for a layout table: one column, tables or headings in cells. Without
+/// header cells, much text in a cell or one column with content makes it one too.
 pub(super) fn markdown(element: &NodeRef, line: RenderLine) -> Option<String> {
     let mut rows = Vec::new();
     let mut caption = None;
@@ -39,7 +39,7 @@ pub(super) fn markdown(element: &NodeRef, line: RenderLine) -> Option<String> {
         return None;
     }
     let grid = grid(&rows, line);
-    if grid.iter().all(|row| row.len() < 2) {
+    if grid.iter().all(|row| row.len() < 2) || (!headed && has_one_filled_column(&grid)) {
         return None;
     }
     let mut out = String::new();
@@ -105,6 +105,14 @@ fn grid(rows: &[Row], line: RenderLine) -> Vec<Vec<String>> {
         grid.push(texts);
     }
     grid
+}
+
+/// Returns true if no two columns have content.
+fn has_one_filled_column(grid: &[Vec<String>]) -> bool {
+    let cells = grid.iter().flat_map(|row| row.iter().enumerate());
+    let mut filled = cells.filter(|(_, cell)| !cell.trim().is_empty()).map(|(column, _)| column);
+    let first = filled.next();
+    filled.all(|column| Some(column) == first)
 }
 
 /// Cells that span rows or columns.
@@ -189,6 +197,24 @@ mod tests {
         );
         let layout = "<table><tr><td><h1>T</h1><p>one</p></td><td><table><tr><td>x</td><td>y</td></tr></table></td></tr></table>";
         assert_eq!(rendered(layout), "# T\n\none\n\n| x | y |\n| --- | --- |");
+    }
+
+    #[test]
+    fn empty_columns_make_no_table() {
+        let text = "<p>A first paragraph.</p><ul><li>one</li><li>two</li></ul>";
+        let blocks = "A first paragraph.\n\n- one\n- two";
+        for (rows, expected) in [
+            (format!("<tr><td><img src='/i.gif'></td><td>{text}</td></tr>"), blocks),
+            (format!("<tr><td></td><td>{text}</td><td> </td></tr><tr><td colspan=2></td><td></td></tr>"), blocks),
+            ("<tr><td></td><td></td></tr>".to_owned(), ""),
+            (
+                "<tr><td>a</td><td></td></tr><tr><td></td><td>b</td></tr>".to_owned(),
+                "| a |  |\n| --- | --- |\n|  | b |",
+            ),
+            ("<tr><th>Name</th><th></th></tr><tr><td>Ann</td><td></td></tr>".to_owned(), "| Name |\n| --- |\n| Ann |"),
+        ] {
+            assert_eq!(rendered(&format!("<table>{rows}</table>")), expected, "{rows}");
+        }
     }
 
     #[test]

@@ -148,3 +148,33 @@ fn footnotes_stay_with_their_text() {
     );
     reads(&site("Notes", &body), &["a penny.1", "1. Council minutes of 4 May 1911", "2. Nobody ever paid it"], &["↩"]);
 }
+
+#[test]
+fn short_text_at_the_end_is_kept_and_labels_are_dropped() {
+    let article = |end: &str| {
+        let text = format!("<h1>The bridge</h1>{}{}", prose("salt"), prose("rust"));
+        site("The bridge", &format!("<article>{text}{end}</article>"))
+    };
+    for (end, kept) in [
+        ("<h3>Answer</h3><p>1492</p>", "### Answer\n\n1492"),
+        ("<h2>Total cost</h2><div> </div><p>4,200 euros</p>", "## Total cost\n\n4,200 euros"),
+        ("<h2>Makers</h2><p>Ann Author</p><p>Bob Builder</p>", "## Makers\n\nAnn Author\n\nBob Builder"),
+        ("<p>Phone: +49 30 123456</p><p>Mail: press@acme.example</p>", "123456\n\nMail: press@acme.example"),
+        ("<p>ประชาชนทุกคนปลอดภัยดี</p>", "ประชาชนทุกคนปลอดภัยดี"),
+        ("<p>「もう帰ろう」</p>", "「もう帰ろう」"),
+        ("<p>‘Let us go home’</p>", "‘Let us go home’"),
+    ] {
+        reads(&article(end), &[kept], &[]);
+    }
+    for (end, dropped) in [
+        ("<p>Politics</p>", "Politics"),
+        ("<h3>Topics of the day</h3>", "Topics"),
+        ("<p>By Ann Author</p><p>4 May 2024, 10:15</p>", "Ann Author"),
+        ("<p>01/02/24 10:15:30</p>", "10:15"),
+        ("<p>1,234 views</p>", "views"),
+        ("<p>Ask @lowford</p>", "lowford"),
+        ("<h2>Answer</h2><p>Nobody knows any more.</p><p>Politics</p>", "Politics"),
+    ] {
+        reads(&article(end), &["about rust,"], &[dropped]);
+    }
+}

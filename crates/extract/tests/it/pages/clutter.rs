@@ -137,6 +137,41 @@ fn heading_of_removed_links_is_dropped_and_other_headings_stay() {
 }
 
 #[test]
+fn list_of_links_that_a_sentence_announces_is_kept() {
+    let list =
+        "<ul><li><a href='https://pg.example'>PostgreSQL</a></li><li><a href='https://my.example'>MySQL</a></li></ul>";
+    for announcement in ["The driver works with these databases:", "该驱动程序支持以下数据库："] {
+        let inside = format!("<h2>Databases</h2><p>{announcement}</p><p> </p>{list}<p>Each needs a port.</p>");
+        let start = format!("## Databases\n\n{announcement}\n\n- [PostgreSQL](");
+        reads(&article(&format!("{inside}{}", prose("tar"))), &[&start, "[MySQL](", "Each needs a port."], &[]);
+        // At the end of an article it leads to other articles.
+        reads(&article(&format!("<p>{announcement}</p>{list}")), &KEPT, &[announcement, "PostgreSQL", "MySQL"]);
+    }
+    for label in ["Read also:", "More on bridges:", "You may also like these other stories:", "相关链接："] {
+        let inside = format!("<p>{label}</p>{list}{}", prose("tar"));
+        reads(&article(&inside), &["about tar,"], &[label, "PostgreSQL", "MySQL"]);
+    }
+}
+
+#[test]
+fn heading_above_the_label_of_removed_links_is_dropped() {
+    let links =
+        "<p>In short:</p><ul><li><a href='/1'>A mill burns down</a></li><li><a href='/2'>A mill is built</a></li></ul>";
+    let dropped = ["In short", "mill burns"];
+    let inside = format!("<h3>Elsewhere</h3>{links}<h3>What comes next</h3>{}", prose("tar"));
+    reads(&article(&inside), &["### What comes next", "about tar,"], &[&dropped[..], &["Elsewhere"]].concat());
+    // Headings with sections below them, and of the page.
+    let inside = format!("<h2>Guide</h2>{links}<h3>First steps</h3>{}", prose("tar"));
+    reads(&article(&inside), &["## Guide\n\n### First steps"], &dropped);
+    let body = format!(
+        "<main><article><div><h1>The bridge at Low Ford</h1>{links}</div>{}{}</article></main>",
+        prose("salt"),
+        prose("rust")
+    );
+    reads(&site("Low Ford", &body), &["# The bridge at Low Ford", "about rust,"], &dropped);
+}
+
+#[test]
 fn notes_below_an_article_are_dropped() {
     let author = "<div><h4>About the author</h4><p>Ann Author has written about bridges for twenty years, and about fords for ten.</p></div>";
     reads(&article(author), &KEPT, &["About the author", "Ann Author"]);
@@ -258,6 +293,34 @@ fn forum_without_other_text_keeps_its_comments() {
         prose("rust")
     );
     reads(&site("Water", &body), &["about rust,"], &["Member 1 says"]);
+}
+
+#[test]
+fn discussion_below_a_short_question_is_kept() {
+    let said = |what: &str| {
+        format!("<p>Somebody says {what} about the ford, and goes on for as long as it takes to be running text.</p>")
+    };
+    let page = |inner: &str| site("Which ford?", &format!("<main><h1>Which ford?</h1>{inner}</main>"));
+    let question = [said("yes"), said("no"), said("neither")].concat();
+    let comments: String =
+        (1..=4).map(|n| format!("<div class='comment'>{0}{0}</div>", said(&format!("word {n}")))).collect();
+    for class in ["comments", "other"] {
+        let inner = format!("<div>{question}</div><section class='{class}'>{comments}</section>");
+        reads(&page(&inner), &["Somebody says yes", "Somebody says word 1", "Somebody says word 4"], &[]);
+    }
+    for class in ["post-content", "other"] {
+        let post = |what: &str, replies: &str| {
+            let text = format!("<div class='{class}'>{}</div>", said(what));
+            format!("<div class='post'>{text}<div class='replies'>{replies}</div></div>")
+        };
+        let thread = post("yes, and again yes, and yes", &post("word 1", &post("word 2", &post("word 3", ""))));
+        reads(&page(&thread), &["Somebody says yes", "Somebody says word 1", "Somebody says word 3"], &[]);
+    }
+    // Comments below a short article: few of them, or below declared content.
+    let inner = format!("{question}<div class='comment'>{}</div>", said("word 1"));
+    reads(&page(&inner), &["Somebody says neither"], &["Somebody says word 1"]);
+    let inner = format!("<div class='entry-content'>{question}</div><section class='comments'>{comments}</section>");
+    reads(&page(&inner), &["Somebody says neither"], &["Somebody says word 1", "Somebody says word 4"]);
 }
 
 #[test]

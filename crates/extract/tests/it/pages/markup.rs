@@ -120,6 +120,41 @@ fn embedded_elements_are_dropped() {
 }
 
 #[test]
+fn footer_of_a_quotation_is_read() {
+    let quotation = |footer: &str| format!("<blockquote><p>To be, or not to be.</p>{footer}</blockquote>");
+    for footer in [
+        "<footer>— Ann Author, <cite>Hamlet</cite></footer>",
+        "<div><footer class='blockquote-footer'>— Ann Author, <cite>Hamlet</cite></footer></div>",
+    ] {
+        let expected = "> To be, or not to be.\n>\n> — Ann Author, *Hamlet*\n";
+        reads(&page(&quotation(footer)), &[expected], &[]);
+    }
+    let embedded = quotation("<article><p>That is the question.</p><footer>Posted by Bob</footer></article>");
+    reads(&page(&embedded), &["That is the question."], &["Posted by Bob"]);
+    reads(&page("<article><p>A remark.</p><footer>Posted by Bob</footer></article>"), &["A remark."], &["Posted by"]);
+}
+
+#[test]
+fn formulas_in_scripts_are_read() {
+    let formulas = "<p>The mass <script type='math/tex'>m_0</script> gives energy:</p>\
+                    <div><span class='MathJax_Preview'>[math]</span><div class='MathJax_Display'><span class='MathJax'>E=mc2</span></div>\
+                    <script type='math/tex; mode=display'>E = m_0 c^2</script></div>";
+    let markdown = reads(&page(formulas), &["The mass $m_0$ gives energy:\n\n$$E = m_0 c^2$$\n"], &["[math]", "E=mc2"]);
+    assert_eq!(markdown.matches("c^2").count(), 1, "{markdown}");
+    // At the end of an article, in a file, and on a page that is rendered whole.
+    let last = format!(
+        "<article>{}{}<script type='math/tex; mode=display'>b = c</script><p><script type='math/tex'>a</script></p></article>",
+        prose("salt"),
+        prose("rust")
+    );
+    reads(&site("Low Ford", &last), &["$$b = c$$\n\n$a$"], &[]);
+    let short = "<p>Mass: <script type='math/tex'>m_0</script></p>";
+    assert_eq!(web_at("https://example.org/", short).markdown, "Mass: $m_0$\n");
+    let file = ExtractRequest::new(FileKind::Html, "mass.html");
+    assert_eq!(extract(&file, short.as_bytes()).expect("a page").markdown, "Mass: $m_0$\n");
+}
+
+#[test]
 fn noscript_text_is_read() {
     let text = prose("scripts").repeat(2);
     let only = format!(
