@@ -19,6 +19,9 @@ const MAX_BEFORE_HEADING: usize = 8;
 /// Number of ancestors searched for a link around a teaser.
 const MAX_LINK_DEPTH: usize = 6;
 
+/// Number of ancestors searched for the owner of a footer.
+const MAX_OWNER_DEPTH: usize = 8;
+
 /// Elements that have footers. A footer belongs to the nearest one around it.
 const FOOTED: [&str; 7] = ["article", "aside", "blockquote", "body", "main", "nav", "section"];
 
@@ -227,7 +230,7 @@ fn mark_of(words: &[String]) -> Mark {
 
 /// Returns true for the footer of a quotation, which names its author.
 fn names_source(footer: &NodeRef) -> bool {
-    let mut around = footer.ancestors_it(None);
+    let mut around = footer.ancestors_it(Some(MAX_OWNER_DEPTH));
     around.find(|around| FOOTED.iter().any(|name| around.has_name(name))).is_some_and(|of| of.has_name("blockquote"))
 }
 
