@@ -48,7 +48,12 @@ pub fn not_tried(backend: &str) -> Vec<Finding> {
 pub async fn check(settings: &Settings) -> Vec<Finding> {
     let Some(base) = server(settings).await else {
         let detail = format!("no server answers at `{}`", settings.server.public_url);
-        let hint = "start the server, and check again; compare `server.bind` and `server.public_url` with its address";
+        let hint = if settings.has_tls() {
+            "start the server, or let the name in `server.public_url` lead to this machine, for example in /etc/hosts, \
+             and check again"
+        } else {
+            "start the server, and check again; compare `server.bind` and `server.public_url` with its address"
+        };
         return [ROUND_TRIP, ISOLATION].map(|check| Finding::warn(check, detail.clone(), hint)).into();
     };
     // The check `database` passes without data, which the first start creates.
