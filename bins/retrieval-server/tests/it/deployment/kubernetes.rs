@@ -93,13 +93,11 @@ fn ports_and_probes_are_those_of_the_settings() {
             known["operations"].to_string(),
             "{name}"
         );
-        // The grace period covers the hook, the drain (workers have no requests), and what follows it.
+        // The grace period covers the hook, the drain, and what follows it.
         let grace = template["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
         let hook = &container["lifecycle"]["preStop"]["exec"]["command"][1];
         let hook: u64 = hook.as_str().map_or(0, |seconds| seconds.parse().unwrap());
-        let is_worker = strings(&container["args"]).contains(&"worker");
-        let drain = if is_worker { 0 } else { settings.server.drain_seconds };
-        assert!(grace >= hook + drain + AFTER_DRAIN, "{name}: {grace}");
+        assert!(grace >= hook + settings.server.drain_seconds + AFTER_DRAIN, "{name}: {grace}");
     }
     let [(_, service)] = of_kind(&objects, "Service")[..] else { panic!("one Service") };
     assert_eq!(service["spec"]["ports"][0]["targetPort"], "api");
