@@ -34,7 +34,7 @@ impl Settings {
             self.check_index_url(),
             self.check_index_prefix(),
             self.check_index_copies(),
-            optional_url("storage.public_endpoint", &self.storage.public_endpoint),
+            self.check_public_endpoint(),
             reach::check_storage(self),
             optional_url("storage.endpoint", &self.storage.endpoint),
             self.check_region(),
@@ -166,6 +166,18 @@ impl Settings {
         if !self.index.prefix.chars().all(fits) {
             let reason = "may contain only ASCII letters, digits, `-` and `_`";
             return Err(SettingsError::invalid("index.prefix", &self.index.prefix, reason));
+        }
+        Ok(())
+    }
+
+    fn check_public_endpoint(&self) -> Check {
+        let (key, endpoint) = ("storage.public_endpoint", &self.storage.public_endpoint);
+        optional_url(key, endpoint)?;
+        // The embedded store serves no path but its buckets. Another store may have one.
+        let has_path = Url::parse(endpoint).is_ok_and(|url| !url.path().trim_end_matches('/').is_empty());
+        if self.storage.backend == StorageBackend::Embedded && has_path {
+            let reason = "must have no path: signatures of upload URLs cover it; use a name or a port of its own";
+            return Err(SettingsError::invalid(key, endpoint, reason));
         }
         Ok(())
     }

@@ -89,6 +89,21 @@ fn broken_round_trip_is_explained_and_cleaned_up() {
     assert!(left.iter().filter(|one| one["name"] == "doctor probe").all(|one| one["state"] == "deleted"), "{left:#?}");
 }
 
+/// The working directory decides about a relative data folder.
+#[test]
+fn server_whose_data_is_elsewhere_is_explained() {
+    let (running, here) = (Server::start(Database::sqlite()), Server::prepare(Database::sqlite(), ""));
+    let address = |server: &Server| format!("{}\"", server.base().strip_prefix("http://").unwrap());
+    let settings = fs::read_to_string(here.settings_file()).unwrap();
+    fs::write(here.settings_file(), settings.replace(&address(&here), &address(&running))).unwrap();
+    let done = here.command(&["doctor", "--json"]);
+    assert_eq!(done.code(), Some(1), "{done:#?}");
+    assert!(done.stderr.contains("failed checks: round_trip"), "{}", done.stderr);
+    assert_problems_of(&done, "round_trip", "its settings file and in its working directory");
+    assert!(!done.stdout.contains("see the check `database`"), "{}", done.stdout);
+    assert!(!here.data_folder().exists(), "nothing was created");
+}
+
 /// Asserts that a check failed with a hint that contains `hint`.
 #[track_caller]
 fn assert_problems_of(done: &Finished, check: &str, hint: &str) {

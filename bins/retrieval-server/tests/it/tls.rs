@@ -179,6 +179,19 @@ fn faults_of_the_pair_are_named_at_the_start() {
 }
 
 #[test]
+fn doctor_advises_to_reach_a_server_with_a_certificate_by_its_name() {
+    let findings = prepare(&pair(2100)).command(&["doctor", "--json"]).lines();
+    let hint = |check: &str| {
+        let found = findings.iter().find(|finding| finding["check"] == check);
+        found.and_then(|finding| finding["hint"].as_str()).unwrap_or_default().to_owned()
+    };
+    for check in ["round_trip", "isolation"] {
+        assert!(hint(check).contains("`server.public_url` lead to this machine"), "{findings:?}");
+        assert!(!hint(check).contains("server.bind"), "{findings:?}");
+    }
+}
+
+#[test]
 fn expired_certificate_is_a_warning() {
     let mut server = prepare(&pair(2020));
     server.resume();

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use test_support::crawl_site::{CrawlSite, generated};
 
-use crate::support::{Client, Database, Page, Server, signal_group, until};
+use crate::support::{Client, Database, Page, Server, finish, signal_group, until};
 
 on_both_databases!(
     crawl_without_a_server_makes_pages_searchable,
@@ -14,6 +14,7 @@ on_both_databases!(
     pages_are_listed_refreshed_and_removed,
     killed_crawl_goes_on,
     refused_host_is_reported,
+    progress_claims_nothing_of_visits_that_are_repeated,
     crawl_is_managed_over_the_api,
 );
 
@@ -169,6 +170,20 @@ fn refused_host_is_reported(database: Database) {
         assert!(failed.stderr.contains(said), "{}", failed.stderr);
     }
     assert_eq!(server.command(&["web", "crawl", "http://127.0.0.1:9/", "--every", "soon"]).code(), Some(2));
+}
+
+fn progress_claims_nothing_of_visits_that_are_repeated(database: Database) {
+    let mut server = Server::start_with(database, OPEN);
+    server.stop();
+    let site = CrawlSite::start("127.0.0.2", |path| Page::status(if path == "/robots.txt" { 404 } else { 503 }));
+    let started = server.start_command(&["web", "crawl", &site.url("/page/0"), "--wait"], "");
+    // After robots.txt, with pauses of seconds.
+    until("a third visit", Duration::from_secs(60), || (site.paths().len() > 3).then_some(()));
+    signal_group(&started.child, Signal::INT);
+    let done = finish(started);
+    assert_eq!(done.code(), Some(1), "{done:#?}");
+    assert!(done.stderr.contains("0 pages, ") && done.stderr.contains("interrupted"), "{}", done.stderr);
+    assert!(!done.stderr.contains("no failures"), "{}", done.stderr);
 }
 
 fn crawl_is_managed_over_the_api(database: Database) {

@@ -71,6 +71,22 @@ fn storage_must_be_reachable_for_clients_of_the_public_url() {
 }
 
 #[test]
+fn public_endpoint_of_the_embedded_store_has_no_path() {
+    let storage = |backend: &str, url: &str| {
+        load(&format!("[storage]\nbackend = \"{backend}\"\npublic_endpoint = \"{url}\"\n"), &[])
+    };
+    for url in ["https://x.example/uploads", "https://x.example/uploads/", "https://u:hunter2@x.example:8443//a"] {
+        let message = storage("embedded", url).unwrap_err().to_string();
+        assert!(message.starts_with("`storage.public_endpoint` = `https://"), "{message}");
+        assert!(message.contains("must have no path") && !message.contains("hunter2"), "{message}");
+        storage("s3", url).unwrap();
+    }
+    for url in ["", "https://x.example", "https://x.example/", "https://x.example:8443"] {
+        storage("embedded", url).unwrap();
+    }
+}
+
+#[test]
 fn effective_settings_keep_every_address_of_a_list_and_what_is_no_address() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");

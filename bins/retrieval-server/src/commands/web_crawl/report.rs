@@ -44,10 +44,10 @@ fn by_reason(reasons: &[Reason]) -> Map<String, Value> {
     reasons.iter().map(entry).collect()
 }
 
-/// Returns the reasons of failure with their numbers, the most frequent first, in one line.
-pub fn failures(outcomes: &Outcomes) -> String {
+/// Returns the reasons of failure with their numbers, the most frequent first, in one line; `None` without any.
+pub fn failures(outcomes: &Outcomes) -> Option<String> {
     let mut found: Vec<&Reason> = outcomes.failed.iter().chain(&outcomes.gone).collect();
     found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     let shown: Vec<String> = found.iter().take(4).map(|reason| format!("{} {}", reason.name, reason.count)).collect();
-    if shown.is_empty() { "no failures".to_owned() } else { shown.join(", ") }
+    (!shown.is_empty()).then(|| shown.join(", "))
 }

@@ -88,13 +88,13 @@ async fn watch(
             let outcomes = outcomes(store, &now).await?;
             let visited = now.urls - now.queued;
             let speed = visited as f64 / started.elapsed().as_secs_f64().max(0.001);
-            let line = format!(
-                "{} pages, {} of {} URLs queued, {speed:.1} URLs/s, {}",
-                now.pages,
-                now.queued,
-                now.urls,
-                report::failures(&outcomes)
-            );
+            let mut line =
+                format!("{} pages, {} of {} URLs queued, {speed:.1} URLs/s", now.pages, now.queued, now.urls);
+            // Without any, nothing is said: visits of queued URLs may have failed, too, and are repeated.
+            if let Some(failures) = report::failures(&outcomes) {
+                line.push_str(", ");
+                line.push_str(&failures);
+            }
             match progress.is_hidden() {
                 true => output::note(&line),
                 false => progress.set_message(line),
@@ -141,7 +141,9 @@ async fn finish(store: &Docstore, crawl: &Crawl, elapsed: Duration, ended: &Ende
     }
     output::json(&line);
     match ended {
-        Ended::Completed if pages == 0 => bail!("no page was listed: {}", report::failures(&outcomes)),
+        Ended::Completed if pages == 0 => {
+            bail!("no page was listed: {}", report::failures(&outcomes).as_deref().unwrap_or("no failures"))
+        }
         Ended::Completed => Ok(()),
         Ended::Stopped => {
             output::note("the crawl was stopped; `web crawl` with its name goes on");

@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use settings::Settings;
 use url::Url;
 
 use super::proxies::upstreams;
-use super::{assert_command, document, path, read, secret_files, settings, strings};
+use super::{AFTER_DRAIN, assert_command, document, path, read, secret_files, settings, strings};
 
 const FOLDER: &str = "deploy/compose";
 
@@ -68,6 +69,17 @@ fn servers_are_confined_and_have_known_commands() {
             let dockerfile = format!("../{}", build["dockerfile"].as_str().unwrap());
             assert!(path(&dockerfile).is_file() && build["context"] == "../../..", "{name}: {build}");
             assert_command(&strings(&service["command"]));
+        }
+    }
+}
+
+#[test]
+fn servers_have_time_to_stop() {
+    let production = settings(&read(&format!("{FOLDER}/retrieval.toml")));
+    for (file, settings) in [("single.yml", Settings::load(None, []).unwrap()), ("production.yml", production)] {
+        for (name, service) in servers(&document(&format!("{FOLDER}/{file}"))) {
+            let grace: u64 = service["stop_grace_period"].as_str().unwrap().strip_suffix('s').unwrap().parse().unwrap();
+            assert!(grace >= settings.server.drain_seconds + AFTER_DRAIN, "{file}: {name}: {grace}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use serde_json::{Value, json};
 use settings::Settings;
 
-use super::{assert_command, document, path, read, secret_files, settings, strings, yaml};
+use super::{AFTER_DRAIN, assert_command, document, path, read, secret_files, settings, strings, yaml};
 
 const FOLDER: &str = "deploy/kubernetes";
 
@@ -93,9 +93,11 @@ fn ports_and_probes_are_those_of_the_settings() {
             known["operations"].to_string(),
             "{name}"
         );
-        // The grace period covers the drain, and what is written after it.
+        // The grace period covers the hook, the drain, and what follows it.
         let grace = template["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
-        assert!(grace >= settings.server.drain_seconds + 15, "{name}: {grace}");
+        let hook = &container["lifecycle"]["preStop"]["exec"]["command"][1];
+        let hook: u64 = hook.as_str().map_or(0, |seconds| seconds.parse().unwrap());
+        assert!(grace >= hook + settings.server.drain_seconds + AFTER_DRAIN, "{name}: {grace}");
     }
     let [(_, service)] = of_kind(&objects, "Service")[..] else { panic!("one Service") };
     assert_eq!(service["spec"]["ports"][0]["targetPort"], "api");

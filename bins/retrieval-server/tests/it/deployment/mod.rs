@@ -14,6 +14,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use settings::Settings;
 
+/// Maximum number of seconds of a stop after `server.drain_seconds`: the internal listener (1), background work (10), what is written
+/// last (5), traces (3), and calls that hang (5).
+const AFTER_DRAIN: u64 = 24;
+
 /// Returns the path of a file below `config`.
 fn path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config").join(file)

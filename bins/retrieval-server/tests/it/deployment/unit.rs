@@ -1,6 +1,6 @@
 use settings::Settings;
 
-use super::{assert_command, read};
+use super::{AFTER_DRAIN, assert_command, read};
 
 /// Returns the values of a key of the unit.
 fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
@@ -20,9 +20,8 @@ fn unit_starts_the_installed_program_and_gives_it_time_to_stop() {
     let config = arguments.strip_prefix("--config ").unwrap();
     assert!(page.contains(&format!("sudo tee {config}")), "{config}");
     assert_command(&[]);
-    // Requests, what they recorded, background work, and the last traces.
     let stop: u64 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();
-    assert!(stop >= Settings::load(None, []).unwrap().server.drain_seconds + 15, "{stop}");
+    assert!(stop >= Settings::load(None, []).unwrap().server.drain_seconds + AFTER_DRAIN, "{stop}");
     let folder = format!("/var/lib/{}", values(&unit, "StateDirectory")[0]);
     assert!(page.contains(&format!("data_dir = \"{folder}/data\"")));
     assert_eq!(values(&unit, "User"), ["retrieval"]);

@@ -9,6 +9,7 @@ mod tenants;
 use std::time::Duration;
 
 use anyhow::Context;
+use docstore::Docstore;
 use reqwest::Client;
 use settings::Settings;
 use tokio::signal::unix::{SignalKind, signal};
@@ -47,10 +48,24 @@ pub fn not_tried(backend: &str) -> Vec<Finding> {
 pub async fn check(settings: &Settings) -> Vec<Finding> {
     let Some(base) = server(settings).await else {
         let detail = format!("no server answers at `{}`", settings.server.public_url);
-        let hint = "start the server, and check again; compare `server.bind` and `server.public_url` with its address";
+        let hint = if settings.has_tls() {
+            "start the server, or let the name in `server.public_url` lead to this machine, for example in /etc/hosts, \
+             and check again"
+        } else {
+            "start the server, and check again; compare `server.bind` and `server.public_url` with its address"
+        };
         return [ROUND_TRIP, ISOLATION].map(|check| Finding::warn(check, detail.clone(), hint)).into();
     };
-    match probe(settings, &base).await {
+    // The check `database` passes without data, which the first start creates.
+    let store = match data_folder::open_existing(settings).await {
+        Ok(store) => store,
+        Err(error) => {
+            let hint = "a server answers, but its data is not here: run `doctor` with its settings file and in its \
+                        working directory";
+            return vec![Finding::fail(ROUND_TRIP, format!("{error:#}"), hint)];
+        }
+    };
+    match probe(settings, &base, store).await {
         Ok(findings) => findings,
         Err(error) => {
             let hint = "the organizations of the check could not be created or deleted: see the check `database`";
@@ -88,8 +103,7 @@ pub async fn is_ours(base: &str) -> anyhow::Result<bool> {
     Ok(response.json::<serde_json::Value>().await.is_ok_and(|links| links["name"] == SERVICE))
 }
 
-async fn probe(settings: &Settings, base: &str) -> anyhow::Result<Vec<Finding>> {
-    let store = data_folder::open_existing(settings).await?;
+async fn probe(settings: &Settings, base: &str, store: Docstore) -> anyhow::Result<Vec<Finding>> {
     let tenants = Tenants::create(store).await.context("creating two organizations")?;
     let outcome = tokio::select! {
         outcome = tokio::time::timeout(DEADLINE, round_trip::run(settings, base, &tenants)) => {
