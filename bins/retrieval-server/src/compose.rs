@@ -221,7 +221,7 @@ pub async fn storage(
     Ok((Arc::new(S3Store::new(options)?), Some(EmbeddedStorage { server, public, internal })))
 }
 
-/// Returns the same for a command: a store without a listener for clients.
+/// Opens the object store of a command, without a listener for clients.
 pub async fn private_storage(
     settings: &Settings,
     free_space: &Arc<FreeSpace>,

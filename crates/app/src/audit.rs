@@ -1,5 +1,5 @@
-//! Entries of the audit log: changes of organizations, keys and balances by operators, and of keys and webhooks by their
-//! organization.
+//! Entries of the audit log: changes of organizations, keys and balances by operators, of keys and webhooks by their
+//! organization, and of the shared web index.
 
 use docstore::{AuditEntry, Details};
 use model::{AuditAction, AuditEntryId, OrganizationId, Timestamp};
@@ -21,10 +21,10 @@ pub(crate) fn entry(
     subject_id: Uuid,
     details: Details,
 ) -> AuditEntry {
-    AuditEntry {
-        organization_id,
-        subject_id: Some(subject_id),
-        details,
-        ..AuditEntry::new(AuditEntryId(Uuid::now_v7()), now, actor, action)
-    }
+    AuditEntry { organization_id, subject_id: Some(subject_id), ..web_entry(actor, now, action, details) }
+}
+
+/// Builds an audit entry about the shared web index, without organization and subject.
+pub(crate) fn web_entry(actor: &str, now: Timestamp, action: AuditAction, details: Details) -> AuditEntry {
+    AuditEntry { details, ..AuditEntry::new(AuditEntryId(Uuid::now_v7()), now, actor, action) }
 }

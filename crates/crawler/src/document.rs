@@ -4,7 +4,7 @@ use docstore::NewDocument;
 use extract::{ExtractRequest, Extracted};
 use extract_worker::{Compartment, Extractor, Input, Lane, Turn, WorkError};
 use fetcher::FetchedPage;
-use file_types::{ContentType, FileKind};
+use file_types::FileKind;
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{Collection, IndexName, OrganizationId, Timestamp};
 
@@ -36,7 +36,7 @@ pub fn prepare(address: &Address, page: &FetchedPage, extracted: Extracted, read
         canonical_url: address.url.clone(),
         source_url: address.url.clone(),
         source_uri: None,
-        mime: Some(media_type(page)),
+        mime: Some(page.media_type()),
         country: None,
         listed: true,
     };
@@ -56,12 +56,6 @@ pub fn prepare(address: &Address, page: &FetchedPage, extracted: Extracted, read
         (new.capture.etag, new.capture.last_modified) = (validators.etag.clone(), validators.last_modified.clone());
     }
     new
-}
-
-fn media_type(page: &FetchedPage) -> String {
-    let declared = page.content_type.as_deref().map(|header| ContentType::parse(header).media_type);
-    let fits = |declared: &String| FileKind::from_media_type(declared).is_some_and(|kind| kind == page.kind);
-    declared.filter(fits).unwrap_or_else(|| page.kind.media_type().to_owned())
 }
 
 /// Returns the file name, the fallback title of a document. Empty for web pages.

@@ -155,7 +155,7 @@ async fn refuse_newer_postgres(connection: postgres::Conn) -> Result<postgres::C
     Ok(connection)
 }
 
-/// As [`refuse_newer_postgres`].
+/// Fails if a newer version has migrated the SQLite database so that this version would misread or damage its tables.
 fn refuse_newer_sqlite(connection: &mut SqliteConnection) -> Result<()> {
     let Some(newer) = find_newer(connection, &SQLITE)? else { return Ok(()) };
     let contractions = if newer.records_contractions {

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use admission::Permit;
 use file_types::ContentType;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::Instant;
 
@@ -222,13 +222,18 @@ pub(crate) fn requested_delay(headers: &HeaderMap) -> Option<Duration> {
     retry_after(headers, SystemTime::now())
 }
 
-/// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day.
+/// Parses `Retry-After` (RFC 9110, 10.2.3) in either form, capped at one day. A date is relative to the host's own clock; to `now`
+/// if the host states no valid time.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
+    let value = text(RETRY_AFTER)?;
     let delay = match value.parse() {
         Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
+        Err(_) => {
+            let now = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
+            httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()
+        }
     };
     Some(delay.min(MAX_RETRY_AFTER))
 }
@@ -240,7 +245,7 @@ mod tests {
 
     #[test]
     fn retry_after_is_parsed_and_capped_at_one_day() {
-        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
         for (value, expected) in [
             ("120", Some(120)),
             ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
@@ -249,8 +254,17 @@ mod tests {
             ("-1", None),
             ("soon", None),
         ] {
-            let headers = HeaderMap::from_iter([(RETRY_AFTER, value.parse().unwrap())]);
-            assert_eq!(retry_after(&headers, now), expected.map(Duration::from_secs), "{value}");
+            let headers = [(DATE, date.parse().unwrap()), (RETRY_AFTER, value.parse().unwrap())];
+            assert_eq!(requested_delay(&HeaderMap::from_iter(headers)), expected.map(Duration::from_secs), "{value}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_relative_to_this_clock_without_the_time_of_the_host() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        let until = || (RETRY_AFTER, "Sun, 06 Nov 1994 08:50:37 GMT".parse().unwrap());
+        for headers in [vec![until()], vec![(DATE, "today".parse().unwrap()), until()]] {
+            assert_eq!(retry_after(&HeaderMap::from_iter(headers), now), Some(Duration::from_secs(60)));
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Request and result of a fetch.
 
 use bytes::Bytes;
-use file_types::FileKind;
+use file_types::{ContentType, FileKind};
 use model::OrganizationId;
 use reqwest::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use url::Url;
+
+use crate::page_kind::Declared;
 
 /// Request for one page.
 #[derive(Clone, Debug)]
@@ -59,6 +61,18 @@ pub struct FetchedPage {
     pub redirects: usize,
 }
 
+impl FetchedPage {
+    /// Returns the media type that the server declares, or that of the kind if it declares none, a generic one, or one that
+    /// the extension of the URL makes more precise.
+    pub fn media_type(&self) -> String {
+        let declared = self.content_type.as_deref().map(ContentType::parse);
+        match (Declared::read(declared.as_ref(), None), declared) {
+            (Declared::Kind(kind), Some(declared)) if kind == self.kind => declared.media_type,
+            _ => self.kind.media_type().to_owned(),
+        }
+    }
+}
+
 /// Longer validators are ignored.
 const MAX_VALIDATOR: usize = 1024;
 
@@ -84,5 +98,40 @@ impl Validators {
             }
         }
         headers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn media_type_is_the_declared_one_unless_the_kind_says_more() {
+        for (content_type, kind, expected) in [
+            (Some("Application/JSON; charset=utf-8"), FileKind::Txt, "application/json"),
+            (Some("application/rss+xml"), FileKind::Txt, "application/rss+xml"),
+            (Some("application/xhtml+xml"), FileKind::Html, "application/xhtml+xml"),
+            (Some("text/plain"), FileKind::Md, "text/markdown"),
+            (Some("application/vnd.ms-excel"), FileKind::Csv, "text/csv"),
+            (Some("binary/octet-stream"), FileKind::Txt, "text/plain"),
+            (Some("application/octet-stream"), FileKind::Html, "text/html"),
+            (Some("application/x-download"), FileKind::Pdf, "application/pdf"),
+            (Some("*/*"), FileKind::Txt, "text/plain"),
+            (Some("html"), FileKind::Html, "text/html"),
+            (None, FileKind::Pdf, "application/pdf"),
+        ] {
+            let page = FetchedPage {
+                final_url: Url::parse("https://example.com/").unwrap(),
+                status: 200,
+                kind,
+                content_type: content_type.map(str::to_owned),
+                charset: None,
+                body: Bytes::new(),
+                validators: None,
+                redirects: 0,
+            };
+            assert_eq!(page.media_type(), expected, "{content_type:?}");
+        }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) async fn discard_small(request: &HttpRequest, mut payload: web::Paylo
     }
 }
 
-/// Discards at most so many bytes of a body, within `time`.
+/// Discards at most `most` bytes of a body, within `time`.
 async fn discard(payload: &mut web::Payload, most: usize, time: Duration) {
     let reading = async {
         let mut taken = 0;

@@ -100,7 +100,7 @@ impl Context {
         }
     }
 
-    /// Computes on about so many `bytes` when it is the organization's turn. For what would hold up the thread of connections.
+    /// Runs a computation on about `bytes` bytes in the turn of the organization. For what would hold up the thread of connections.
     pub async fn compute<T: Send + 'static>(
         &self,
         bytes: usize,

@@ -16,7 +16,8 @@ pub(crate) async fn to_vec<T: Serialize + Send + 'static>(context: &Context, val
     to_vec_of(context, LARGE, value).await
 }
 
-/// As [`to_vec`], for a value of about so many bytes: very large ones give way to others.
+/// Serializes a value of about `bytes` bytes: here if the result is small, otherwise when it is the organization's turn. Very large ones
+/// give way to others.
 pub(crate) async fn to_vec_of<T: Serialize + Send + 'static>(
     context: &Context,
     bytes: usize,

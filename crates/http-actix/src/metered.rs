@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::json;
 use crate::memory::{Answer, Gathered};
 
-/// Serializes a response of about so many bytes, 0 if that is unknown; the usage block, if it has one, states the exact length of
-/// the body.
+/// Serializes a response of about `bytes` bytes (0 if unknown); the usage block, if it has one, states the exact length of the
+/// body.
 pub(crate) async fn serialize<T: ResponseBody + Send + 'static>(
     context: &Context,
     bytes: usize,

@@ -88,7 +88,8 @@ where
     answer_to(token, route, request, payload, handler).await
 }
 
-/// As [`answer`], with a credential that the caller has read.
+/// Admits a request with a credential that the caller has read, runs `handler`, and records usage. Every failure and panic becomes a
+/// response in the format of the path.
 pub(crate) async fn answer_to<F>(
     token: Result<String, Failure>,
     route: Route,

@@ -125,7 +125,7 @@ pub(crate) async fn respond(
     respond_as(&ENVELOPE, state, request, request_id, route, outcome, rate_limit).await
 }
 
-/// As [`respond`], with failures in the format of the path.
+/// Builds the HTTP response, with failures in the format of the path.
 pub(crate) async fn respond_as(
     refusals: &Refusals,
     state: &State,

@@ -39,7 +39,7 @@ impl Model {
         }
     }
 
-    /// Returns true for a text without a token of the vocabulary.
+    /// Returns true for a text whose words are all outside of the vocabulary. A text without words is not.
     pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
         match self {
             Model::Static(model) => model.is_unknown(text),

@@ -75,7 +75,7 @@ impl StaticVectors {
         texts.iter().map(|text| self.vector(text)).collect()
     }
 
-    /// Returns true for a text without a token of the vocabulary.
+    /// Returns true for a text whose words are all outside of the vocabulary. A text without words is not.
     pub fn is_unknown(&self, text: &str) -> Result<bool, String> {
         self.tokens.is_unknown(text)
     }

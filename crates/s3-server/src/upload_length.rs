@@ -22,7 +22,8 @@ pub(crate) fn check(headers: &mut HeaderMap, size: u64) -> Result<(), S3Error> {
     }
 }
 
-/// Returns the error for a presigned upload of `length` bytes, of which at least so many were sent.
+/// Returns the error for a body of `length` bytes at a URL that accepts exactly `size`. Of a longer body, `length` may be what has
+/// arrived so far.
 pub(crate) fn wrong_length(size: u64, length: u64) -> S3Error {
     let (code, than) = match length > size {
         true => (S3ErrorCode::EntityTooLarge, "more"),

@@ -57,7 +57,7 @@ pub enum KeyCreation {
     Created,
     /// The organization has this number of valid keys already. Nothing changed.
     TooMany(i64),
-    /// So many keys of the organization were created in the last 24 hours. Nothing changed.
+    /// This number of the organization's keys was created in the last 24 hours, which reaches the limit. Nothing changed.
     TooManyLately(i64),
     /// The organization was deleted, or the creating key was revoked or has expired. Nothing changed.
     Refused,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use extract::{ExtractRequest, Extracted};
 use extract_worker::{Compartment, Extractor, Input, Lane, Turn, WorkError};
 use fetcher::{AdmittedFetch, FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
-use file_types::{ContentType, FileKind};
+use file_types::FileKind;
 use model::{IndexName, OrganizationId};
 use tokio::task::JoinHandle;
 use trace_context::{ActiveSpan, SpanKind};
@@ -143,7 +143,7 @@ impl AdmittedRead {
         if extracted.markdown.trim().is_empty() {
             return Err(failed(url, "the page has no text", UnreadableReason::NoText));
         }
-        let (mime, final_url) = (media_type(&page), page.final_url.to_string());
+        let (mime, final_url) = (page.media_type(), page.final_url.to_string());
         let may_change = needs_scripts(&page, &extracted.markdown);
         let held = (extracted.markdown.len() > LONG_BYTES).then_some(self.fetch);
         let validators = page.validators.filter(|_| !may_change);
@@ -199,22 +199,6 @@ impl AdmittedRead {
                 Err(PageError::Overloaded { retry_after: RETRY_AFTER }.into())
             }
         }
-    }
-}
-
-/// Returns the media type that the server declares, or that of the detected kind if it declares none, a generic one, or one
-/// that the extension of the URL makes more precise.
-fn media_type(page: &FetchedPage) -> String {
-    let declared = page.content_type.as_deref().map(|header| ContentType::parse(header).media_type);
-    match declared {
-        Some(declared)
-            if !declared.is_empty()
-                && declared != "application/octet-stream"
-                && FileKind::from_media_type(&declared).is_none_or(|kind| kind == page.kind) =>
-        {
-            declared
-        }
-        _ => page.kind.media_type().to_owned(),
     }
 }
 

@@ -194,15 +194,15 @@ fn class(c: char) -> Class {
     if is_combining_mark(c) {
         return Class::Extend;
     }
-    if is_unspaced(c) && c.is_alphanumeric() {
+    if is_segmented(c) && c.is_alphanumeric() {
         return Class::Unspaced;
     }
     if c.is_alphanumeric() { Class::Word } else { Class::Other }
 }
 
-/// Matches scripts without spaces between words, and Hangul, whose words carry particles that only parts of words can
-/// skip. Their decimal digits are ordinary numbers.
-fn is_unspaced(c: char) -> bool {
+/// Matches letters that are indexed in parts of runs: those of scripts without spaces between words, and Hangul, whose words
+/// carry particles that only parts of words can skip. Their decimal digits are ordinary numbers.
+fn is_segmented(c: char) -> bool {
     matches!(c,
         // Thai, Lao.
         '\u{e01}'..='\u{e4e}' | '\u{e81}'..='\u{ecf}' | '\u{edc}'..='\u{edf}'
