@@ -110,6 +110,13 @@ impl Visitor {
     ) -> Result<Reading, Trouble> {
         // Links have no session id, but a page that was imported may have one.
         let address = Address::exact(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
+        // The URL may be known from former settings. Seeds and what they redirect to are visited for their links.
+        if url.kind == CrawlUrlKind::Page
+            && url.depth > 0
+            && let Some(outside) = context.scope.refuses_page(&address)
+        {
+            return Ok(Reading::skipped(outside.as_str()));
+        }
         let rules = self.fetcher.robots(&url.url).await?;
         pace.crawl_delay = rules.crawl_delay;
         if rules.is_fresh {
