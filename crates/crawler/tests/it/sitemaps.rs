@@ -75,6 +75,28 @@ async fn sitemaps_and_feeds_can_be_seeds() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_of_a_sitemap_is_no_trap_unless_its_url_is_too_long() {
+    let world = World::new().await;
+    let long = format!("/{}", "x".repeat(3_000));
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/" => generated(1, &["/1912/04/17/linked".to_owned()]),
+        "/sitemap.xml" => xml(&format!(
+            "<urlset><url><loc>/1912/04/16/titanic</loc></url><url><loc>/a/a/a/a</loc></url>\
+             <url><loc>{long}</loc></url></urlset>"
+        )),
+        "/1912/04/16/titanic" => generated(2, &[]),
+        "/a/a/a/a" => generated(3, &[]),
+        _ => Page::status(404),
+    });
+    world.run("site", plan(&[site.url("/")])).await;
+    let outcomes = world.outcomes("site").await;
+    assert_eq!(world.listed().await, ["/", "/1912/04/16/titanic", "/a/a/a/a"], "{outcomes:?}");
+    for reason in ["link/calendar", "link/url_too_long"] {
+        assert_eq!(outcomes.get(reason), Some(&1), "{reason}: {outcomes:?}");
+    }
+}
+
 /// The sitemap has not changed, but its pages had no place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn raised_limit_of_urls_finds_the_rest_of_a_sitemap() {
