@@ -94,7 +94,7 @@ impl Visitor {
                 let (change, canonical) = settle(&mut url, before, reading, every, now);
                 (change, canonical, pace.delay(), false)
             }
-            Err(trouble) => trouble_with(&mut url, before, &trouble, every, pace, now),
+            Err(trouble) => trouble_with(&mut url, before, known.is_listed, &trouble, every, pace, now),
         };
         Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable }
     }
