@@ -195,7 +195,7 @@ fn page_priority(depth: i32) -> i32 {
 
 /// Returns true if the path ends as those of sitemaps do.
 fn names_sitemap(address: &Address) -> bool {
-    [".xml", ".xml.gz"].iter().any(|end| address.path().ends_with(end))
+    [".xml", ".gz"].iter().any(|end| address.path().ends_with(end))
 }
 
 /// Returns the frontier's entry of a seed.

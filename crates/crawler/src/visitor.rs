@@ -187,7 +187,9 @@ impl Visitor {
         now: Timestamp,
     ) -> Result<Reading, Trouble> {
         let is_seed = url.depth == 0;
-        if page.kind != FileKind::Pdf && feed::is_xml_feed(&page.body) {
+        // A text is a document of its own unless the operator gave it.
+        let is_list = is_seed && page.kind == FileKind::Txt && is_url_list(&page).await;
+        if is_list || (page.kind != FileKind::Pdf && feed::is_xml_feed(&page.body)) {
             if is_seed || context.plan.sitemaps != Sitemaps::Off {
                 let bytes = page.body.clone();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
@@ -298,6 +300,11 @@ fn add_sitemaps(rules: &HostRules, address: &Address, outlinks: &mut Outlinks) {
     for sitemap in named.iter().filter_map(|link| Address::resolve(link, &base)) {
         outlinks.add_sitemap(&sitemap, None);
     }
+}
+
+async fn is_url_list(page: &FetchedPage) -> bool {
+    let bytes = page.body.clone();
+    tokio::task::spawn_blocking(move || feed::is_url_list(&bytes)).await.unwrap_or_default()
 }
 
 async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mut Outlinks<'_>) {
