@@ -206,8 +206,9 @@ impl Crawler {
     async fn repair_schedules(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
         for crawl in self.store.list_crawls().await? {
-            let every = Plan::of(&crawl).and_then(|plan| plan.every());
-            let longest = every.map_or(LONGEST_RETRY, |every| Bounds::new(every).longest().max(LONGEST_RETRY));
+            // A newer version wrote a plan that cannot be read: its interval is not known here.
+            let Some(plan) = Plan::of(&crawl) else { continue };
+            let longest = plan.every().map_or(LONGEST_RETRY, |every| Bounds::new(every).longest().max(LONGEST_RETRY));
             let changed = self.store.reschedule_crawl(crawl.crawl_id, longest, now).await?;
             if changed > 0 {
                 tracing::warn!(

@@ -122,10 +122,12 @@ fn schedule(url: &mut CrawlUrl, every: Option<Duration>, changed: bool, now: Tim
     (url.next_fetch_at, url.interval_seconds) = (next.at, next.interval_seconds);
 }
 
-/// Writes the consequences of a visit that told nothing of the content.
+/// Writes the consequences of a visit that told nothing of the content. `is_listed` tells if the page is in the index, whoever
+/// listed it.
 pub fn trouble_with(
     url: &mut CrawlUrl,
     before: &CrawlUrl,
+    is_listed: bool,
     trouble: &Trouble,
     every: Option<Duration>,
     pace: &mut Pace,
@@ -137,17 +139,21 @@ pub fn trouble_with(
             pace.failures = 0;
             url.missing = url.missing.saturating_add(1);
             (url.attempts, url.queued) = (0, false);
-            if was_listed && url.missing < MAX_MISSING {
+            let is_checked_again = (was_listed || is_listed) && url.missing < MAX_MISSING;
+            // A page that something else listed stays until then, but is none of this crawl's.
+            if !was_listed || !is_checked_again {
+                let is_guess = before.kind == CrawlUrlKind::Sitemap && url.url.ends_with("/sitemap.xml") && !was_listed;
+                (url.state, url.reason) = match is_guess {
+                    true => (CrawlUrlState::Skipped, Some("no_sitemap".to_owned())),
+                    false => (CrawlUrlState::Gone, Some(name.clone())),
+                };
+                (url.etag, url.last_modified, url.content_digest) = (None, None, None);
+            }
+            if is_checked_again {
                 let check = every.map_or(MISSING_CHECK, |every| every.min(MISSING_CHECK));
                 url.next_fetch_at = Some(now + check);
                 return (PageChange::Keep, None, pace.delay(), false);
             }
-            let is_guess = before.kind == CrawlUrlKind::Sitemap && url.url.ends_with("/sitemap.xml") && !was_listed;
-            (url.state, url.reason) = match is_guess {
-                true => (CrawlUrlState::Skipped, Some("no_sitemap".to_owned())),
-                false => (CrawlUrlState::Gone, Some(name.clone())),
-            };
-            (url.etag, url.last_modified, url.content_digest) = (None, None, None);
             schedule(url, every, false, now);
             (PageChange::Remove, None, pace.delay(), false)
         }
@@ -282,7 +288,7 @@ mod tests {
         let mut pace = Pace { limits, response: Duration::ZERO, crawl_delay: None, failures: 0, is_public: true };
         for error in errors {
             let mut url = page();
-            trouble_with(&mut url, &page(), &Trouble::from(error), None, &mut pace, Timestamp::from_millis(0));
+            trouble_with(&mut url, &page(), false, &Trouble::from(error), None, &mut pace, Timestamp::from_millis(0));
         }
         pace.failures
     }

@@ -49,7 +49,7 @@ impl<'a> Outlinks<'a> {
             return self.skip(Trap::EndlessChain.as_str(), &address.url);
         }
         let chain = if address.shape() == self.shape { self.from.chain % REDIRECT_CHAIN + 1 } else { 0 };
-        self.add_page(address, depth, chain, address.path_key(), None);
+        self.add_page(address, depth, chain, address.path_key());
     }
 
     /// Adds the page that `rel=canonical` names, in place of the page itself. Returns false if it is not visited. It does not count
@@ -57,7 +57,7 @@ impl<'a> Outlinks<'a> {
     pub fn add_instead(&mut self, address: &Address) -> bool {
         let Some(chain) = self.next_in_chain(address) else { return false };
         let before = self.found.len();
-        self.add_page(address, self.from.depth, chain, None, None);
+        self.add_page(address, self.from.depth, chain, None);
         let is_added = self.found.len() > before;
         if is_added {
             // Of several links to one URL the first counts, and a page often links to its canonical URL.
@@ -102,13 +102,15 @@ impl<'a> Outlinks<'a> {
         Some(chain)
     }
 
-    /// Adds a page of a sitemap. The site vouches for it, so it is no trap.
+    /// Adds a page of a sitemap. The site vouches for it, so it is no trap unless its URL is too long.
     pub fn add_listed(&mut self, address: &Address, modified_at: Option<Timestamp>) {
         let depth = self.from.depth.max(1);
         if self.plan.depth == Some(0) && self.plan.sitemaps != Sitemaps::Only {
             return self.skip("depth", &address.url);
         }
-        self.add_page(address, depth, 0, None, modified_at);
+        if self.accepts(address, traps::find_listed(address)) {
+            self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), 0, None, modified_at);
+        }
     }
 
     /// Adds a sitemap or feed.
@@ -123,25 +125,24 @@ impl<'a> Outlinks<'a> {
         self.push(address, CrawlUrlKind::Sitemap, depth, SITEMAP_PRIORITY, 0, None, modified_at);
     }
 
-    fn add_page(
-        &mut self,
-        address: &Address,
-        depth: i32,
-        chain: i32,
-        path_key: Option<i64>,
-        modified_at: Option<Timestamp>,
-    ) {
+    fn add_page(&mut self, address: &Address, depth: i32, chain: i32, path_key: Option<i64>) {
+        if self.accepts(address, traps::find(address, chain % REDIRECT_CHAIN)) {
+            self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), chain, path_key, None);
+        }
+    }
+
+    /// Returns true if a page that belongs to this trap, or to none, is to be visited. Counts it otherwise.
+    fn accepts(&mut self, address: &Address, trap: Option<Trap>) -> bool {
         if address.had_session {
             self.skip("session_id_removed", &address.url);
         }
         // A page that is not listed may lead to pages that are, but only seeds are worth a visit for that.
-        if let Some(outside) = self.scope.refuses_page(address) {
-            return self.skip(outside.as_str(), &address.url);
+        let outside = self.scope.refuses_page(address).map(Outside::as_str);
+        let reason = outside.or(trap.map(Trap::as_str));
+        if let Some(reason) = reason {
+            self.skip(reason, &address.url);
         }
-        if let Some(trap) = traps::find(address, chain % REDIRECT_CHAIN) {
-            return self.skip(trap.as_str(), &address.url);
-        }
-        self.push(address, CrawlUrlKind::Page, depth, page_priority(depth), chain, path_key, modified_at);
+        reason.is_none()
     }
 
     #[expect(clippy::too_many_arguments, reason = "the columns of a row")]
@@ -194,7 +195,7 @@ fn page_priority(depth: i32) -> i32 {
 
 /// Returns true if the path ends as those of sitemaps do.
 fn names_sitemap(address: &Address) -> bool {
-    [".xml", ".xml.gz"].iter().any(|end| address.path().ends_with(end))
+    [".xml", ".gz"].iter().any(|end| address.path().ends_with(end))
 }
 
 /// Returns the frontier's entry of a seed.

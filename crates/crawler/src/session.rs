@@ -52,6 +52,8 @@ enum Next {
     End,
     /// Releases the host, whose URLs are due for crawls of a newer version only.
     Unreadable,
+    /// Releases the host, which has had a request that nothing records, and leaves it alone for this time.
+    Interrupted(Duration),
     /// Another worker has the host.
     Lost,
 }
@@ -64,7 +66,12 @@ impl Session {
         if let Err(error) = &outcome {
             tracing::warn!(host = name, error = %error, "a crawl was interrupted by the database");
         }
-        let rest_until = matches!(outcome, Ok(Next::Unreadable)).then(|| self.clock.now() + UNREADABLE_REST);
+        let rest = match outcome {
+            Ok(Next::Unreadable) => Some(UNREADABLE_REST),
+            Ok(Next::Interrupted(pause)) => Some(pause),
+            Ok(Next::Continue | Next::End | Next::Lost) | Err(_) => None,
+        };
+        let rest_until = rest.map(|rest| self.clock.now() + rest);
         if !matches!(outcome, Ok(Next::Lost))
             && let Err(error) = self.store.release_crawl_host(name.clone(), self.owner.clone(), rest_until).await
         {
@@ -140,7 +147,10 @@ impl Session {
         let now = self.clock.now();
         let outcome = tokio::select! {
             // What was read is lost, and read again by whoever has the host next.
-            () = self.stop.cancelled() => return Ok((Next::End, Duration::ZERO)),
+            () = self.stop.cancelled() => {
+                let pause = pace.delay();
+                return Ok((Next::Interrupted(pause), pause));
+            }
             outcome = self.visitor.visit(context, &url, known, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.

@@ -38,8 +38,9 @@ impl Trap {
 /// Returns the trap that a URL belongs to. `chain` counts the links between pages of its shape that lead there.
 pub fn find(address: &Address, chain: i32) -> Option<Trap> {
     let segments: Vec<&str> = address.path().split('/').filter(|segment| !segment.is_empty()).collect();
-    if address.url.len() > MAX_URL {
-        Some(Trap::UrlTooLong)
+    let too_long = find_listed(address);
+    if too_long.is_some() {
+        too_long
     } else if segments.len() > MAX_SEGMENTS {
         Some(Trap::PathTooDeep)
     } else if repeats(&segments) {
@@ -53,6 +54,11 @@ pub fn find(address: &Address, chain: i32) -> Option<Trap> {
     }
 }
 
+/// Returns the trap that a URL of a sitemap belongs to: the site vouches for all but its length.
+pub fn find_listed(address: &Address) -> Option<Trap> {
+    (address.url.len() > MAX_URL).then_some(Trap::UrlTooLong)
+}
+
 /// Returns true if a segment occurs again and again, as relative links below a wrong base make it.
 fn repeats(segments: &[&str]) -> bool {
     segments.iter().any(|segment| {
@@ -64,10 +70,12 @@ fn repeats(segments: &[&str]) -> bool {
 
 /// Returns true if the URL names a month of a year in which nothing happens.
 fn is_impossible_date(address: &Address, segments: &[&str]) -> bool {
-    let in_path = segments.windows(2).any(|pair| is_outside(pair[0], pair[1]))
+    // Ids of four digits are followed by the number of a page, mostly of one digit.
+    let is_month_of = |year: &str, month: &str| month.len() == 2 && is_outside(year, month);
+    let in_path = segments.windows(2).any(|pair| is_month_of(pair[0], pair[1]))
         || segments
             .iter()
-            .any(|segment| segment.split_once('-').is_some_and(|(year, rest)| is_outside(year, two(rest))));
+            .any(|segment| segment.split_once('-').is_some_and(|(year, rest)| is_month_of(year, two(rest))));
     let parameters =
         || address.query().into_iter().flat_map(|query| query.split('&')).filter_map(|part| part.split_once('='));
     let value = |names: &[&str]| {
@@ -114,7 +122,10 @@ mod tests {
             ("/2024/2024/2024/2024", None),
             ("/calendar/2024/05", None),
             ("/calendar/2124/05", Some(Trap::Calendar)),
-            ("/calendar/1024/5/12", Some(Trap::Calendar)),
+            ("/calendar/1024/05/12", Some(Trap::Calendar)),
+            ("/thread/5678/2", None),
+            ("/t/slug/1234/5", None),
+            ("/news/1234-5-questions", None),
             ("/calendar/2124-05-01", Some(Trap::Calendar)),
             ("/calendar?year=2124&month=5", Some(Trap::Calendar)),
             ("/calendar?date=2124-05", Some(Trap::Calendar)),
@@ -129,5 +140,13 @@ mod tests {
         let address = Address::parse("http://h.example/next?page=1").expect("a URL");
         assert_eq!(find(&address, MAX_CHAIN), None);
         assert_eq!(find(&address, MAX_CHAIN + 1), Some(Trap::EndlessChain));
+    }
+
+    #[test]
+    fn urls_of_sitemaps_are_bounded_in_length_only() {
+        let listed = |path: &str| find_listed(&Address::parse(&format!("http://h.example{path}")).expect("a URL"));
+        assert_eq!(listed("/1912/04/16/titanic"), None);
+        assert_eq!(listed("/a/a/a/a"), None);
+        assert_eq!(listed(&format!("/{}", "x".repeat(3_000))), Some(Trap::UrlTooLong));
     }
 }

@@ -94,7 +94,7 @@ impl Visitor {
                 let (change, canonical) = settle(&mut url, before, reading, every, now);
                 (change, canonical, pace.delay(), false)
             }
-            Err(trouble) => trouble_with(&mut url, before, &trouble, every, pace, now),
+            Err(trouble) => trouble_with(&mut url, before, known.is_listed, &trouble, every, pace, now),
         };
         Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable }
     }
@@ -110,6 +110,13 @@ impl Visitor {
     ) -> Result<Reading, Trouble> {
         // Links have no session id, but a page that was imported may have one.
         let address = Address::exact(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
+        // The URL may be known from former settings. Seeds and what they redirect to are visited for their links.
+        if url.kind == CrawlUrlKind::Page
+            && url.depth > 0
+            && let Some(outside) = context.scope.refuses_page(&address)
+        {
+            return Ok(Reading::skipped(outside.as_str()));
+        }
         let rules = self.fetcher.robots(&url.url).await?;
         pace.crawl_delay = rules.crawl_delay;
         if rules.is_fresh {
@@ -180,7 +187,9 @@ impl Visitor {
         now: Timestamp,
     ) -> Result<Reading, Trouble> {
         let is_seed = url.depth == 0;
-        if page.kind != FileKind::Pdf && feed::is_xml_feed(&page.body) {
+        // A text is a document of its own unless the operator gave it.
+        let is_list = is_seed && page.kind == FileKind::Txt && is_url_list(&page).await;
+        if is_list || (page.kind != FileKind::Pdf && feed::is_xml_feed(&page.body)) {
             if is_seed || context.plan.sitemaps != Sitemaps::Off {
                 let bytes = page.body.clone();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
@@ -291,6 +300,11 @@ fn add_sitemaps(rules: &HostRules, address: &Address, outlinks: &mut Outlinks) {
     for sitemap in named.iter().filter_map(|link| Address::resolve(link, &base)) {
         outlinks.add_sitemap(&sitemap, None);
     }
+}
+
+async fn is_url_list(page: &FetchedPage) -> bool {
+    let bytes = page.body.clone();
+    tokio::task::spawn_blocking(move || feed::is_url_list(&bytes)).await.unwrap_or_default()
 }
 
 async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mut Outlinks<'_>) {

@@ -68,7 +68,8 @@ pub enum PageChange {
     Confirm,
     /// Nothing was learned of the content.
     Keep,
-    /// Removes the document unless another crawl lists it.
+    /// Removes the document unless another crawl lists it. One that this crawl does not list itself is removed only if the site
+    /// says so: it is gone, a redirect or a duplicate, `noindex` or disallowed.
     Remove,
 }
 

@@ -77,6 +77,11 @@ pub fn is_xml_feed(bytes: &[u8]) -> bool {
     head.starts_with('<') && xml::root(head).is_some()
 }
 
+/// Returns true if the document is a sitemap of plain text: each line is a URL. Other texts may begin with one.
+pub fn is_url_list(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| text::is_list(without_mark(text)))
+}
+
 /// Returns the text without a byte order mark and white space at its begin.
 fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim_start()
@@ -133,6 +138,23 @@ mod tests {
         assert_eq!(read(b"a text\nhttps://h/a"), None);
         assert_eq!(read(b""), None);
         assert_eq!(read(b"<html><a href=x></html>"), None);
+    }
+
+    #[test]
+    fn text_is_a_list_if_all_its_lines_are_urls() {
+        for (text, expected) in [
+            ("https://h/a", true),
+            ("\u{feff}https://h/a\r\n\r\n http://h/b \n", true),
+            ("https://h/a\nSee also the other pages.", false),
+            ("https://h/a is the first page", false),
+            ("ftp://h/a", false),
+            ("/a", false),
+            (" \n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_url_list(text.as_bytes()), expected, "{text:?}");
+        }
+        assert!(!is_url_list(b"https://h/\xff"));
     }
 
     #[test]

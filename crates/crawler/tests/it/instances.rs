@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crawler::Plan;
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
 
@@ -126,4 +127,27 @@ async fn crawl_of_a_newer_version_is_left_alone() {
     world.clock.advance(std::time::Duration::from_secs(61));
     assert!(due().await);
     assert!(site.paths().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn schedule_of_a_crawl_of_a_newer_version_is_left_alone() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", ring);
+    let every = Plan { every_seconds: Some(3 * 86_400), ..plan(&[site.url("/page/0")]) };
+    world.run("newer", every).await;
+    let known = world.crawl("newer").await;
+    let settings = known.settings.replace("\"auto\"", "\"unknown_variant\"");
+    assert_ne!(settings, known.settings);
+    let limits = docstore::CrawlLimits { queries_per_path: 1, same_content: 1 };
+    let now = || model::Clock::now(world.clock.as_ref());
+    let newer = docstore::Crawl { settings, ..known };
+    world.store.start_crawl(newer, Vec::new(), limits, now(), None).await.unwrap();
+    // Schedules are looked at before the first visit.
+    let other = CrawlSite::start("127.0.0.3", ring);
+    world.run("other", plan(&[other.url("/page/0")])).await;
+    let host = site.url("").replace("http://", "");
+    let in_two_days = now() + Duration::from_hours(48);
+    assert!(world.store.next_crawl_urls(host.clone(), None, in_two_days, 10).await.unwrap().is_empty());
+    let in_four_days = now() + Duration::from_hours(96);
+    assert!(!world.store.next_crawl_urls(host, None, in_four_days, 10).await.unwrap().is_empty());
 }

@@ -123,6 +123,34 @@ async fn host_is_left_alone_while_its_robots_txt_cannot_be_read() {
     instance.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn delay_of_a_host_outlasts_an_interrupted_request() {
+    let world = World::new().await;
+    let has_begun = Arc::new(AtomicBool::new(false));
+    let begins = Arc::clone(&has_begun);
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/robots.txt" => Page::of("text/plain", "User-agent: *\nCrawl-delay: 1"),
+        _ => {
+            begins.store(true, Ordering::SeqCst);
+            generated(1, &[]).after(Duration::from_secs(2))
+        }
+    });
+    world.start("one", Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) }).await;
+    let instance = world.instance();
+    test_support::until("the request", async || has_begun.load(Ordering::SeqCst).then_some(())).await;
+    instance.stop().await;
+    assert_eq!(world.crawl("one").await.queued, 1, "the request was interrupted");
+    let is_due = async || {
+        let now = model::Clock::now(world.clock.as_ref());
+        !world.store.list_due_crawl_hosts(None, now, 1).await.unwrap().is_empty()
+    };
+    assert!(!is_due().await);
+    world.clock.advance(Duration::from_millis(900));
+    assert!(!is_due().await);
+    world.clock.advance(Duration::from_millis(100));
+    assert!(is_due().await);
+}
+
 /// Extractor whose workers cannot be started for a while.
 #[derive(Default)]
 struct Absent {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crawler::{Address, Plan, SINGLE_PAGES, Sitemaps};
 use ingest::prepare::{self, Content, Source};
-use model::{Clock, Collection, CrawlStatus};
+use model::{Clock, Collection, CrawlStatus, DocId};
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
 
@@ -15,6 +15,24 @@ use crate::world::{World, plan};
 async fn refresh(world: &World, url: &str) {
     let address = Address::exact(url).unwrap();
     crawler::refresh(&world.store, &address, 1_000, world.clock.now()).await.unwrap();
+}
+
+/// Lists a page as `web import` does, which no crawl knows. Returns it with the digest of its content.
+async fn import(world: &World, url: &str) -> (DocId, String) {
+    let source = Source {
+        collection: Collection::Web,
+        canonical_url: url.to_owned(),
+        source_url: url.to_owned(),
+        source_uri: None,
+        mime: None,
+        country: None,
+        listed: true,
+    };
+    let content = Content { markdown: "the text that was imported".to_owned(), ..Content::default() };
+    let imported = prepare::document(source, content, world.clock.now());
+    let (doc_id, digest) = (imported.document.doc_id, imported.capture.content_digest.clone());
+    world.store.save_documents(vec![imported], world.clock.now()).await.unwrap();
+    (doc_id, digest)
 }
 
 /// Works on single pages until all are visited.
@@ -98,19 +116,7 @@ async fn page_with_a_session_parameter_keeps_its_address() {
         _ => generated(2, &[]),
     });
     let url = site.url("/talk?session=12");
-    let source = Source {
-        collection: Collection::Web,
-        canonical_url: url.clone(),
-        source_url: url.clone(),
-        source_uri: None,
-        mime: None,
-        country: None,
-        listed: true,
-    };
-    let content = Content { markdown: "the text that was imported".to_owned(), ..Content::default() };
-    let imported = prepare::document(source, content, world.clock.now());
-    let (doc_id, before) = (imported.document.doc_id, imported.capture.content_digest.clone());
-    world.store.save_documents(vec![imported], world.clock.now()).await.unwrap();
+    let (doc_id, before) = import(&world, &url).await;
     for _ in 0..2 {
         world.clock.advance(Duration::from_secs(10));
         refresh(&world, &url).await;
@@ -119,4 +125,64 @@ async fn page_with_a_session_parameter_keeps_its_address() {
         let after = world.store.list_valid_digests(vec![doc_id]).await.unwrap();
         assert!(after.len() == 1 && after[0].1 != before, "the content is new");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn imported_page_leaves_the_index_when_its_site_says_so() {
+    const PATH: &str = "/imported";
+    type Answer = fn(&str) -> Page;
+    let cases: [(&str, Answer); 3] = [
+        ("noindex", |path| match path {
+            PATH => generated(1, &[]).with("X-Robots-Tag", "noindex"),
+            _ => Page::status(404),
+        }),
+        ("robots", |path| match path {
+            "/robots.txt" => Page::of("text/plain", "User-agent: *\nDisallow: /imported"),
+            _ => generated(1, &[]),
+        }),
+        ("redirect", |path| match path {
+            PATH => Page::redirect("/target"),
+            _ => Page::status(404),
+        }),
+    ];
+    for (case, answer) in cases {
+        let world = World::new().await;
+        let site = CrawlSite::start("127.0.0.2", answer);
+        import(&world, &site.url(PATH)).await;
+        refresh(&world, &site.url(PATH)).await;
+        visit_single_pages(&world).await;
+        assert!(world.listed().await.is_empty(), "{case}: {:?}", world.outcomes(SINGLE_PAGES).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn imported_page_leaves_the_index_after_two_missing_responses() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |_| Page::status(410));
+    import(&world, &site.url("/imported")).await;
+    for left in [1, 0] {
+        world.clock.advance(Duration::from_secs(10));
+        refresh(&world, &site.url("/imported")).await;
+        visit_single_pages(&world).await;
+        let outcomes = world.outcomes(SINGLE_PAGES).await;
+        assert_eq!(world.listed().await.len(), left, "{outcomes:?}");
+        assert_eq!(outcomes.get("gone/http_410"), Some(&1), "{outcomes:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn missing_imported_page_is_checked_again_within_an_hour() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &["/a".to_owned()]),
+        _ => Page::status(404),
+    });
+    import(&world, &site.url("/a")).await;
+    world.start("site", plan(&[site.url("/")])).await;
+    let instance = world.instance();
+    world.finish("site").await;
+    assert_eq!(world.listed().await, ["/", "/a"], "one response is not enough");
+    world.clock.advance(Duration::from_secs(3_601));
+    test_support::until("the removal", async || (world.listed().await == ["/"]).then_some(())).await;
+    instance.stop().await;
 }

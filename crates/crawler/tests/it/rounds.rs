@@ -151,6 +151,28 @@ async fn page_whose_visit_began_under_former_settings_is_visited_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_that_new_settings_exclude_is_removed_without_a_request() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", three);
+    world.run("site", plan(&[site.url("/")])).await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b"]);
+    site.take_log();
+    site.change(|path| if path == "/a" { Page::status(500) } else { three(path) });
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_secs(10));
+        world.run("site", Plan { exclude: vec!["/a".to_owned()], ..plan(&[site.url("/")]) }).await;
+        let outcomes = world.outcomes("site").await;
+        assert!(!site.paths().contains(&"/a".to_owned()), "{outcomes:?}");
+        assert_eq!(world.listed().await, ["/", "/b"], "{outcomes:?}");
+        assert_eq!(outcomes.get("skipped/excluded"), Some(&1), "{outcomes:?}");
+    }
+    site.change(three);
+    world.clock.advance(Duration::from_secs(10));
+    world.run("site", plan(&[site.url("/")])).await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b"], "{:?}", world.outcomes("site").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn removed_page_is_not_crawled_again() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", three);

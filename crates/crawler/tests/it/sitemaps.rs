@@ -1,6 +1,7 @@
 //! Sitemaps and feeds.
 
 use std::io::Write;
+use std::sync::{Arc, OnceLock};
 
 use crawler::{Address, Plan, Sitemaps};
 use flate2::Compression;
@@ -22,7 +23,11 @@ fn gzip(text: &str) -> Vec<u8> {
 
 /// Site whose pages only sitemaps and feeds lead to.
 fn listed_site() -> CrawlSite {
-    CrawlSite::start("127.0.0.2", |path| match path {
+    let base = Arc::new(OnceLock::<String>::new());
+    let known = Arc::clone(&base);
+    // Lists of URLs have no relative ones.
+    let list = move || format!("{}/a\n", known.get().unwrap());
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
         "/robots.txt" => Page::of("text/plain", "Sitemap: /index.xml\nUser-agent: *\nDisallow: /private"),
         "/index.xml" => {
             xml("<sitemapindex><sitemap><loc>/one.xml</loc></sitemap><sitemap><loc>/two.xml.gz</loc></sitemap>\
@@ -30,6 +35,8 @@ fn listed_site() -> CrawlSite {
         }
         "/one.xml" => xml("<urlset><url><loc>/a</loc></url><url><loc>/private/x</loc></url></urlset>"),
         "/two.xml.gz" => Page::of("application/octet-stream", gzip("<urlset><url><loc>/b</loc></url></urlset>")),
+        "/list.txt" => Page::of("text/plain", list()),
+        "/list.txt.gz" => Page::of("application/octet-stream", gzip(&list())),
         "/feed" => xml("<rss><channel><item><link>/c</link></item></channel></rss>"),
         "/" => {
             let page = generated(1, &["/linked".to_owned()]);
@@ -42,7 +49,9 @@ fn listed_site() -> CrawlSite {
         "/c" => generated(4, &[]),
         "/linked" => generated(5, &[]),
         _ => Page::status(404),
-    })
+    });
+    base.set(site.base.clone()).unwrap();
+    site
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,7 +71,7 @@ async fn sitemaps_and_feeds_lead_to_pages() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sitemaps_and_feeds_can_be_seeds() {
-    for seed in ["/one.xml", "/feed", "/two.xml.gz"] {
+    for seed in ["/one.xml", "/feed", "/two.xml.gz", "/list.txt", "/list.txt.gz"] {
         let world = World::new().await;
         let site = listed_site();
         world.run("site", Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url(seed)]) }).await;
@@ -72,6 +81,29 @@ async fn sitemaps_and_feeds_can_be_seeds() {
             1,
             "{seed}: {listed:?}"
         );
+        assert!(!listed.contains(&seed.to_owned()), "{listed:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_of_a_sitemap_is_no_trap_unless_its_url_is_too_long() {
+    let world = World::new().await;
+    let long = format!("/{}", "x".repeat(3_000));
+    let site = CrawlSite::start("127.0.0.2", move |path| match path {
+        "/" => generated(1, &["/1912/04/17/linked".to_owned()]),
+        "/sitemap.xml" => xml(&format!(
+            "<urlset><url><loc>/1912/04/16/titanic</loc></url><url><loc>/a/a/a/a</loc></url>\
+             <url><loc>{long}</loc></url></urlset>"
+        )),
+        "/1912/04/16/titanic" => generated(2, &[]),
+        "/a/a/a/a" => generated(3, &[]),
+        _ => Page::status(404),
+    });
+    world.run("site", plan(&[site.url("/")])).await;
+    let outcomes = world.outcomes("site").await;
+    assert_eq!(world.listed().await, ["/", "/1912/04/16/titanic", "/a/a/a/a"], "{outcomes:?}");
+    for reason in ["link/calendar", "link/url_too_long"] {
+        assert_eq!(outcomes.get(reason), Some(&1), "{reason}: {outcomes:?}");
     }
 }
 

@@ -19,6 +19,9 @@ use crate::types::Bind;
 const REDIRECT_LOOP: &str = "redirect_loop";
 const SAME_CONTENT: &str = "same_content";
 const LIMIT: &str = "limit";
+/// Reasons that the site gives.
+const NOINDEX: &str = "noindex";
+const ROBOTS: &str = "robots";
 
 pub async fn list_valid_digests(connection: &mut Conn, url_ids: Vec<DocId>) -> Result<Vec<(DocId, String)>> {
     Ok(documents::table
@@ -167,12 +170,21 @@ async fn write_page(
         }
         PageChange::Confirm => confirm(connection, url.url_id, now).await?,
         PageChange::Keep => {}
-        PageChange::Remove if before.state == CrawlUrlState::Listed => {
+        PageChange::Remove if before.state == CrawlUrlState::Listed || is_withdrawn(url) => {
             remove_unless_crawled(connection, url.crawl_id, vec![url.url_id], now).await?;
         }
         PageChange::Remove => {}
     }
     Ok(())
+}
+
+/// Returns true if the site itself keeps the page out of the index, whoever has listed it.
+fn is_withdrawn(url: &CrawlUrl) -> bool {
+    match url.state {
+        CrawlUrlState::Gone | CrawlUrlState::Redirected => true,
+        CrawlUrlState::Skipped => matches!(url.reason.as_deref(), Some(NOINDEX | ROBOTS | CANONICAL)),
+        CrawlUrlState::New | CrawlUrlState::Listed | CrawlUrlState::Failed => false,
+    }
 }
 
 async fn confirm(connection: &mut Conn, doc_id: DocId, now: Timestamp) -> Result<()> {

@@ -32,6 +32,7 @@ on_both_backends!(
     crawl_that_is_removed_in_part_begins_again,
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
+    page_that_no_crawl_lists_is_removed_if_its_site_says_so,
     web_pages_are_listed_by_prefix,
 );
 
@@ -525,6 +526,32 @@ async fn pages_of_two_crawls_stay_until_both_are_gone(db: Database) {
         let crawl = db.find_crawl(name.to_owned()).await.unwrap().unwrap();
         while !db.delete_crawl(crawl.crawl_id, true, 10, at(60), None).await.unwrap() {}
         assert_eq!(db.find_web_page(id_of("https://a/1")).await.unwrap(), left, "{name}");
+    }
+}
+
+async fn page_that_no_crawl_lists_is_removed_if_its_site_says_so(db: Database) {
+    let cases = [
+        (CrawlUrlState::Skipped, Some("noindex"), false),
+        (CrawlUrlState::Skipped, Some("robots"), false),
+        (CrawlUrlState::Skipped, Some("canonical"), false),
+        (CrawlUrlState::Gone, Some("http_410"), false),
+        (CrawlUrlState::Redirected, None, false),
+        (CrawlUrlState::Skipped, Some("limit"), true),
+        (CrawlUrlState::Skipped, Some("same_content"), true),
+        (CrawlUrlState::Skipped, Some("excluded"), true),
+        (CrawlUrlState::Skipped, Some("no_text"), true),
+    ];
+    let urls: Vec<String> = (0..cases.len()).map(|number| format!("https://a/{number}")).collect();
+    start(&db, "one", &urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    db.save_documents(urls.iter().map(|url| page(url, "imported")).collect(), NOW).await.unwrap();
+    claim(&db, "o", NOW).await.unwrap();
+    let due = due(&db, "a").await;
+    assert_eq!(due.len(), cases.len());
+    for (url, (state, reason, stays)) in due.iter().zip(cases) {
+        let mut read = visit(url, state, PageChange::Remove, &[]);
+        read.url.reason = reason.map(str::to_owned);
+        assert!(matches!(record(&db, read, "o").await, Recorded::Done { .. }));
+        assert_eq!(db.find_web_page(url.url_id).await.unwrap(), stays, "{state:?} {reason:?}");
     }
 }
 
