@@ -88,6 +88,24 @@ fn marks_of_a_page_are_no_part_of_its_words() {
 }
 
 #[test]
+fn addresses_of_links_are_no_part_of_the_words_of_a_page() {
+    let text = "The bridge [was opened](https://x.example/a) in 1937,[2] two years late.";
+    for (quote, engine) in [
+        ("was opened in 1937, two years late", Engine::Model),
+        ("was opened in 1937,(2) two years late", Engine::Model),
+        ("[was opened](https://x.example/a) in 1937", Engine::Model),
+        ("was opened in 1938", Engine::Extractive),
+    ] {
+        let mut world = World::of(vec![page("https://a.example/bridge", "Bridge", &format!("{text}\n"))]);
+        world.answer = writes(|_| format!("The report says “{quote}” [1].\n"));
+        let run = world.run(&with_model("When was the bridge opened?"));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert_eq!((report.engine, report.citations[0].quote.as_str()), (engine, text), "{quote}");
+    }
+}
+
+#[test]
 fn sentences_without_a_mark_are_compared_up_to_a_limit() {
     let unmarked = "- Green tea is steeped at 80 °C for two minutes.\n".repeat(3_000);
     let mut world = world();

@@ -33,8 +33,9 @@ struct Shown<'a> {
     state: &'a State,
     notes: &'a [usize],
     sentences: NoteSentences,
-    /// Texts of the notes, folded: with the numbers of their marks, which the model saw, and without.
-    folded: BTreeMap<usize, [String; 2]>,
+    /// Texts of the notes, folded: as they are and as plain text, each with the numbers of their marks, which the model saw, and
+    /// without.
+    folded: BTreeMap<usize, [String; 4]>,
     /// Sentences without a mark that may still be compared with all notes.
     unmarked: usize,
 }
@@ -43,7 +44,9 @@ impl<'a> Shown<'a> {
     fn of(state: &'a State, notes: &'a [usize]) -> Self {
         let text = |note: &usize| {
             let text = &state.notes.get(*note)?.text;
-            Some((*note, [fold(text), fold(&marks::take(text).0)]))
+            let with_numbers = display::line(&marks::rounded(text), Format::Text);
+            let without = marks::take(&display::line(text, Format::Text)).0;
+            Some((*note, [fold(text), fold(&marks::take(text).0), fold(&with_numbers), fold(&without)]))
         };
         Self {
             state,
