@@ -157,6 +157,31 @@ async fn exact_match_requires_the_phrase() {
 }
 
 #[tokio::test]
+async fn exact_match_quotes_the_phrase() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let apart = |n: usize| format!("# Part {n}\n\nThe noir of a cafe, a cafe of the noir, a noir in the cafe.\n\n");
+    let phrase =
+        format!("# End\n\nOne cafe noir among {}.\n\n# Note\n\nA quiet bay.\n", "many other words ".repeat(50));
+    world.import_one(page("https://a.example/", &((0..4).map(apart).collect::<String>() + &phrase))).await;
+    let quoted = async |request: SearchRequest| {
+        let hit = found(&world, &tenant, SearchRequest { passages_per_hit: 1, ..request }).await.hits.remove(0);
+        assert_eq!(hit.passages.len(), 1);
+        (hit.passages[0].text.clone(), hit.snippet)
+    };
+    let (text, _) = quoted(search("cafe noir")).await;
+    assert!(!text.contains("One cafe noir"), "{text}");
+    let exact = SearchRequest { exact_match: true, ..search("cafe noir") };
+    let (text, snippet) = quoted(exact.clone()).await;
+    assert!(text.contains("One cafe noir") && snippet.contains("One cafe noir"), "{text} {snippet}");
+    let (text, _) = quoted(SearchRequest { search_queries: vec!["quiet bay".to_owned()], ..exact.clone() }).await;
+    assert!(text.contains("A quiet bay"), "a passage without the words of the query: {text}");
+    let all = found(&world, &tenant, SearchRequest { passages_per_hit: 10, ..exact }).await.hits.remove(0).passages;
+    let ordinals: Vec<u32> = all.iter().map(|passage| passage.ordinal).collect();
+    assert_eq!(ordinals, [4, 0, 1, 2, 3]);
+}
+
+#[tokio::test]
 async fn exact_match_finds_a_file_by_its_name() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
