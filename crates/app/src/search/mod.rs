@@ -490,9 +490,8 @@ impl App {
                         let mut snippets = Snippets::new(&request.query, analyzers);
                         let mut phrases = request.exact_match.then(|| Phrases::new(retrieve::texts(&request)));
                         let step = step.into_iter().take_while(|_| !stop.is_stopped());
-                        let hits = step.map(|(source, rank)| {
-                            hit::hit(&request, rank, source, &mut snippets, phrases.as_mut())
-                        });
+                        let hits = step
+                            .map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets, phrases.as_mut()));
                         hits.collect::<Vec<SearchHit>>()
                     })
                 });

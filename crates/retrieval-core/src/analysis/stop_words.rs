@@ -70,8 +70,7 @@ pub(super) fn stop_words_among(text: &str, tokens: &[QueryToken], languages: &[L
         .iter()
         .enumerate()
         .map(|(index, token)| {
-            is_clitic(text, tokens, index)
-                || (lists[index] & list != 0 && !(has_lowercase && is_name(text, token)))
+            is_clitic(text, tokens, index) || (lists[index] & list != 0 && !(has_lowercase && is_name(text, token)))
         })
         .collect()
 }
