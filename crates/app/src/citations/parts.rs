@@ -1,6 +1,7 @@
 //! Choice of the parts of a long content in which a quote may be.
 
 use docstore::PartMap;
+use retrieval_core::analysis::{Analyzers, TokenKind};
 use retrieval_core::chars;
 use retrieval_core::quotes::Quote;
 use retrieval_core::sections::{Buckets, PhraseSections, SectionQuery};
@@ -20,7 +21,8 @@ pub fn presumed(citation: &Citation, map: &PartMap) -> Vec<usize> {
 /// Lookup of the parts that have the words of a quote.
 pub struct Lookup<'a> {
     map: &'a PartMap,
-    phrase: PhraseSections,
+    /// `None` if any part may have the quote.
+    phrase: Option<PhraseSections>,
     query: SectionQuery,
 }
 
@@ -28,14 +30,14 @@ impl<'a> Lookup<'a> {
     pub fn new(quote: &str, language: Option<&str>, map: &'a PartMap) -> Self {
         Self {
             map,
-            phrase: PhraseSections::new([whole_words(quote)], map.count()),
+            phrase: whole_words(quote).map(|words| PhraseSections::new([words], map.count())),
             query: SectionQuery::new(quote, language, map.count()),
         }
     }
 
     /// Returns the numbers of the buckets that [`whole`](Self::whole) and [`parts`](Self::parts) need.
     pub fn buckets(&self) -> Vec<usize> {
-        let mut buckets = self.phrase.buckets();
+        let mut buckets = self.phrase.as_ref().map(PhraseSections::buckets).unwrap_or_default();
         buckets.extend(self.query.buckets());
         buckets.sort_unstable();
         buckets.dedup();
@@ -44,7 +46,10 @@ impl<'a> Lookup<'a> {
 
     /// Returns the parts that may have the quote as it is, in order.
     pub fn whole(&self, buckets: &Buckets) -> Vec<usize> {
-        self.phrase.runs(buckets).into_iter().flatten().collect()
+        match &self.phrase {
+            Some(phrase) => phrase.runs(buckets).into_iter().flatten().collect(),
+            None => (0..self.map.count()).collect(),
+        }
     }
 
     /// Returns the parts to compare with, in order, of `limit` bytes at most: those at the presumed place, then the most similar
@@ -94,11 +99,17 @@ pub fn steps(parts: impl IntoIterator<Item = usize>, map: &PartMap, limit: usize
     steps
 }
 
-/// Returns a quote without its first and last words, which may be parts of words. All of it if nothing remains.
-fn whole_words(quote: &str) -> &str {
+/// Returns a quote without its first and last words, which may be parts of words. If nothing remains, all of it in scripts without
+/// spaces, where each character is looked up; otherwise `None`, since parts of words cannot be.
+fn whole_words(quote: &str) -> Option<&str> {
     let inner = quote.find(char::is_whitespace).zip(quote.rfind(char::is_whitespace));
     let inner = inner.and_then(|(first, last)| quote.get(first..last)).unwrap_or_default();
-    if inner.trim().is_empty() { quote } else { inner }
+    if !inner.trim().is_empty() {
+        return Some(inner);
+    }
+    let mut has_words = false;
+    Analyzers::default().of(None).tokens(quote, |token| has_words |= token.kind == TokenKind::Word);
+    (!has_words).then_some(quote)
 }
 
 #[cfg(test)]
@@ -107,9 +118,13 @@ mod tests {
 
     #[test]
     fn words_at_the_ends_may_be_incomplete() {
-        assert_eq!(whole_words("eat pumps work in win").trim(), "pumps work in");
-        assert_eq!(whole_words("eat pumps"), "eat pumps");
-        assert_eq!(whole_words("pumps"), "pumps");
-        assert_eq!(whole_words(" \u{a0} "), " \u{a0} ");
+        assert_eq!(whole_words("eat pumps work in win").map(str::trim), Some("pumps work in"));
+        assert_eq!(whole_words(" pumps ").map(str::trim), Some("pumps"));
+        for none in ["eat pumps", "pumps", "水 pum"] {
+            assert_eq!(whole_words(none), None, "{none}");
+        }
+        for all in ["中で眠", "中で 眠", " \u{a0} ", ""] {
+            assert_eq!(whole_words(all), Some(all));
+        }
     }
 }

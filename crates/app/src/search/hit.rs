@@ -1,8 +1,10 @@
 //! Search hits: documents in their places, with the text that answers the query.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use model::{CaptureId, Collection, DocId, PassageId, Timestamp};
+use retrieval_core::phrase::Phrases;
 use retrieval_core::snippet::{KnownPassage, SNIPPET_CHARS, Snippets};
 use retrieval_core::url::parse_workspace_url;
 
@@ -64,9 +66,19 @@ pub struct HitPassage {
     pub section_path: Vec<String>,
 }
 
-/// Builds the hit of the rank, with as much text as `request.detail` asks for.
-pub fn hit(request: &SearchRequest, rank: u32, source: QuoteSource, snippets: &mut Snippets<'_>) -> SearchHit {
-    let best = best_passages(request, &source);
+/// Builds the hit of the rank, with as much text as `request.detail` asks for. `phrases` are those of an exact match.
+pub fn hit(
+    request: &SearchRequest,
+    rank: u32,
+    source: QuoteSource,
+    snippets: &mut Snippets<'_>,
+    phrases: Option<&mut Phrases>,
+) -> SearchHit {
+    let mut best = best_passages(request, &source);
+    if let Some(phrases) = phrases.filter(|_| request.detail > Detail::Ids) {
+        // The snippet comes from the best passage, even if none is quoted.
+        move_phrases_first(&mut best, request.passages_per_hit.max(1), &source, phrases);
+    }
     let snippet = if request.detail >= Detail::Snippets {
         snippet(&source, best.first().copied(), snippets)
     } else {
@@ -129,6 +141,21 @@ fn best_passages(request: &SearchRequest, source: &QuoteSource) -> Vec<usize> {
         }
     }
     source.ranked.iter().copied().filter(|position| *position < source.excerpt.passages().len()).collect()
+}
+
+/// Moves up to `most` passages with a phrase to the front, in their order, those that are not among the best included: words of a
+/// phrase need not be those of the query.
+fn move_phrases_first(best: &mut Vec<usize>, most: usize, source: &QuoteSource, phrases: &mut Phrases) {
+    let excerpt = &source.excerpt;
+    let known: HashSet<usize> = best.iter().copied().collect();
+    let others = (0..excerpt.passages().len()).filter(|position| !known.contains(position));
+    let language = source.document.language.as_deref();
+    let has_phrase = |position: &usize| phrases.any_in(excerpt.text(*position), language);
+    let mut first: Vec<usize> = best.iter().copied().chain(others).filter(has_phrase).take(most).collect();
+    let moved: HashSet<usize> = first.iter().copied().collect();
+    best.retain(|position| !moved.contains(position));
+    first.append(best);
+    *best = first;
 }
 
 fn quote(excerpt: &Excerpt, position: usize) -> Option<HitPassage> {

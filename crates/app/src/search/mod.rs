@@ -37,6 +37,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use model::{Collection, DocId, Generation, IndexName, OrganizationId, ResearchId, SearchId, SessionId, Timestamp};
 use retrieval_core::blend;
 use retrieval_core::embeddings::QuantizedVector;
+use retrieval_core::phrase::Phrases;
 use retrieval_core::snippet::Snippets;
 use tokio::sync::OnceCell;
 use tokio::time::timeout_at;
@@ -487,8 +488,10 @@ impl App {
                 let building = self.compute(search, move |stop| {
                     with_analyzers(|analyzers| {
                         let mut snippets = Snippets::new(&request.query, analyzers);
+                        let mut phrases = request.exact_match.then(|| Phrases::new(retrieve::texts(&request)));
                         let step = step.into_iter().take_while(|_| !stop.is_stopped());
-                        let hits = step.map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets));
+                        let hits = step
+                            .map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets, phrases.as_mut()));
                         hits.collect::<Vec<SearchHit>>()
                     })
                 });

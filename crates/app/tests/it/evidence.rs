@@ -292,6 +292,39 @@ async fn quotes_of_common_words_are_found_in_all_of_a_long_document() {
 }
 
 #[tokio::test]
+async fn quotes_of_cut_words_are_found_in_all_of_a_long_document() {
+    let mut setup = Setup::default();
+    setup.options.read_limits = ReadLimits { search_bytes: 100_000, selection_bytes: 100_000 };
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    let url = "https://long.example/";
+    let filler = |name: &str, count| filler(name, count).replace("pump", "Quarterly pump");
+    let content = filler("a", 6_000) + "The Quarterly report of the walrus.\n\n" + &filler("b", 3_000);
+    world.import_one(page(url, &content)).await;
+    let doc_id = world.app.read_document(&tenant.viewer, read_url(url)).await.unwrap().document.doc_id;
+    let quotes = ["Quarterly repor", "uarterly report", "uarterly repor", "repor", "alru", "Quarterly repair", "camel"];
+    let citation = |quote: &&str| Citation {
+        doc_id,
+        capture_id: None,
+        quote: (*quote).to_owned(),
+        char_start: None,
+        char_end: None,
+    };
+    let citations = quotes.iter().map(citation).collect();
+    let verified = world.app.verify_citations(&tenant.viewer, citations).await.unwrap();
+    for (quote, verified) in quotes.iter().zip(verified) {
+        match content.find(quote) {
+            Some(place) => {
+                let place = content[..place].chars().count();
+                let range = place..place + quote.chars().count();
+                assert_eq!(verified.cited.comparison, Comparison::Exact(range), "{quote}");
+            }
+            None => assert!(!is_exact(&verified.cited), "{quote}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn hostile_citations_are_compared_in_bounded_time() {
     let (world, tenant) = start().await;
     let url = "https://long.example/";

@@ -39,7 +39,7 @@ async fn pages_are_ranked_by_relevance() {
     assert_eq!(urls(&outcome), ["https://a.example/", "https://b.example/"]);
     assert_eq!(outcome.hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [1, 2]);
     assert!(outcome.hits[0].score > outcome.hits[1].score);
-    assert_eq!(outcome.ranker_version, "lexical_v4");
+    assert_eq!(outcome.ranker_version, "lexical_v5");
     assert!(!outcome.rerank_unavailable && outcome.workspace_total.is_none());
 }
 
@@ -154,6 +154,31 @@ async fn exact_match_requires_the_phrase() {
     let exact = SearchRequest { exact_match: true, ..search("cafe noir") };
     assert_eq!(urls(&found(&world, &tenant, exact).await), ["https://phrase.example/"]);
     assert_eq!(found(&world, &tenant, search("cafe noir")).await.hits.len(), 2);
+}
+
+#[tokio::test]
+async fn exact_match_quotes_the_phrase() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    let apart = |n: usize| format!("# Part {n}\n\nThe noir of a cafe, a cafe of the noir, a noir in the cafe.\n\n");
+    let phrase =
+        format!("# End\n\nOne cafe noir among {}.\n\n# Note\n\nA quiet bay.\n", "many other words ".repeat(50));
+    world.import_one(page("https://a.example/", &((0..4).map(apart).collect::<String>() + &phrase))).await;
+    let quoted = async |request: SearchRequest| {
+        let hit = found(&world, &tenant, SearchRequest { passages_per_hit: 1, ..request }).await.hits.remove(0);
+        assert_eq!(hit.passages.len(), 1);
+        (hit.passages[0].text.clone(), hit.snippet)
+    };
+    let (text, _) = quoted(search("cafe noir")).await;
+    assert!(!text.contains("One cafe noir"), "{text}");
+    let exact = SearchRequest { exact_match: true, ..search("cafe noir") };
+    let (text, snippet) = quoted(exact.clone()).await;
+    assert!(text.contains("One cafe noir") && snippet.contains("One cafe noir"), "{text} {snippet}");
+    let (text, _) = quoted(SearchRequest { search_queries: vec!["quiet bay".to_owned()], ..exact.clone() }).await;
+    assert!(text.contains("A quiet bay"), "a passage without the words of the query: {text}");
+    let all = found(&world, &tenant, SearchRequest { passages_per_hit: 10, ..exact }).await.hits.remove(0).passages;
+    let ordinals: Vec<u32> = all.iter().map(|passage| passage.ordinal).collect();
+    assert_eq!(ordinals, [4, 0, 1, 2, 3]);
 }
 
 #[tokio::test]

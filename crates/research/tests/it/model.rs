@@ -88,6 +88,56 @@ fn marks_of_a_page_are_no_part_of_its_words() {
 }
 
 #[test]
+fn addresses_of_links_are_no_part_of_the_words_of_a_page() {
+    let text = "The bridge [was opened](https://x.example/a) in 1937,[2] two years late.";
+    for (quote, engine) in [
+        ("was opened in 1937, two years late", Engine::Model),
+        ("was opened in 1937,(2) two years late", Engine::Model),
+        ("[was opened](https://x.example/a) in 1937", Engine::Model),
+        ("was opened in 1938", Engine::Extractive),
+    ] {
+        let mut world = World::of(vec![page("https://a.example/bridge", "Bridge", &format!("{text}\n"))]);
+        world.answer = writes(|_| format!("The report says “{quote}” [1].\n"));
+        let run = world.run(&with_model("When was the bridge opened?"));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert_eq!((report.engine, report.citations[0].quote.as_str()), (engine, text), "{quote}");
+    }
+}
+
+#[test]
+fn quotes_in_all_scripts_and_quotation_marks_are_compared() {
+    let text = "The bridge opened in 1937 at last: 橋は1937年に開通した。";
+    for (quote, engine) in [
+        ("「1937年に開通した」", Engine::Model),
+        ("「1937 年に\u{3000}開通した」", Engine::Model),
+        ("「1938年に開通した」", Engine::Extractive),
+        ("『1938年に開通した』", Engine::Extractive),
+        ("„opened in 1937 at last”", Engine::Model),
+        ("„opened in 1938 at last”", Engine::Extractive),
+        ("„opened in 1938 at last“", Engine::Extractive),
+        ("”opened in 1938 at last”", Engine::Extractive),
+        ("»opened in 1938 at last«", Engine::Extractive),
+        ("»opened in 1938 at last»", Engine::Extractive),
+        ("‹opened in 1938 at last›", Engine::Extractive),
+        // Terms.
+        ("「橋が開く」", Engine::Model),
+        ("”the opening”", Engine::Model),
+        // The words between two quotes are none.
+        ("“opened in 1937” as was planned and “at last”", Engine::Model),
+        ("« opened in 1937 » as was planned and « at last »", Engine::Model),
+        ("„opened in 1937” as was planned and „at last”", Engine::Model),
+    ] {
+        let mut world = World::of(vec![page("https://a.example/bridge", "Bridge", &format!("{text}\n"))]);
+        world.answer = writes(|_| format!("The bridge {quote} [1].\n"));
+        let run = world.run(&with_model("When did the bridge open?"));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert_eq!((report.engine, report.citations[0].quote.as_str()), (engine, text), "{quote}");
+    }
+}
+
+#[test]
 fn sentences_without_a_mark_are_compared_up_to_a_limit() {
     let unmarked = "- Green tea is steeped at 80 °C for two minutes.\n".repeat(3_000);
     let mut world = world();

@@ -49,12 +49,17 @@ pub(super) fn openings_among(text: &str, tokens: &[QueryToken], stop: &[bool]) -
     flags
 }
 
+/// Returns true if the text between two words ends a sentence.
+pub(super) fn separates_sentences(between: &str) -> bool {
+    between.contains(['.', '?', '!', ':', ';', '\n'])
+}
+
 /// Returns the end of the sentence that begins with the token `start`.
 fn sentence_end(text: &str, tokens: &[QueryToken], start: usize) -> usize {
     let ends_before = |token: &usize| {
         // Tokens of one word overlap.
         let between = text.get(tokens[token - 1].end..tokens[*token].start);
-        between.is_some_and(|between| between.contains(['.', '?', '!', ':', ';', '\n']))
+        between.is_some_and(separates_sentences)
     };
     (start + 1..tokens.len()).find(ends_before).unwrap_or(tokens.len())
 }

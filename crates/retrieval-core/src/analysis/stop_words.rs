@@ -3,6 +3,7 @@ use std::sync::LazyLock;
 
 use super::analyzer::TokenKind;
 use super::language::Language;
+use super::opening::separates_sentences;
 use super::query_token::QueryToken;
 
 /// Function words, folded like analysed words. Kept short on purpose: a wrongly dropped word costs a result, while a
@@ -69,15 +70,22 @@ pub(super) fn stop_words_among(text: &str, tokens: &[QueryToken], languages: &[L
         .iter()
         .enumerate()
         .map(|(index, token)| {
-            is_clitic(text, tokens, index)
-                || (lists[index] & list != 0 && !(has_lowercase && is_acronym(&text[token.start..token.end])))
+            is_clitic(text, tokens, index) || (lists[index] & list != 0 && !(has_lowercase && is_name(text, token)))
         })
         .collect()
 }
 
-/// Matches `WHO`, `IT`, `US`; callers check that the text is not all capitals.
-fn is_acronym(source: &str) -> bool {
-    source.len() >= 2 && source.bytes().all(|byte| byte.is_ascii_uppercase())
+/// Matches `WHO`, `IT`, `US`, and the `A` of `hepatitis A`; callers check that the text is not all capitals.
+fn is_name(text: &str, token: &QueryToken) -> bool {
+    let source = &text[token.start..token.end];
+    let is_capitals = source.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_capitals && (source.len() >= 2 || source != "I" && !begins_sentence(&text[..token.start]))
+}
+
+/// Returns true if the next word after `before` begins a sentence, as far as punctuation tells.
+fn begins_sentence(before: &str) -> bool {
+    let words = before.trim_end_matches(|c: char| !c.is_alphanumeric());
+    words.is_empty() || separates_sentences(&before[words.len()..])
 }
 
 /// Matches the remains of an apostrophe: the `s` of `Boeing's`, the `l` of `l'avion`, both halves of `don't`.

@@ -165,6 +165,12 @@ fn stop_words_are_dropped_unless_nothing_else_is_left() {
     assert_eq!(words("wie ist das Wetter in Bonn", &both), ["wetter", "bonn"]);
     assert_eq!(words("to be or not to be", &both).len(), 4);
     assert_eq!(words("guidelines of the WHO", &both), ["guidelines", "who"]);
+    assert_eq!(words("hepatitis A vaccine", &both), ["hepatitis", "a", "vaccine"]);
+    assert_eq!(words("carence en vitamine D", &[Language::French]), ["carence", "vitamine", "d"]);
+    for article in ["A pump", "a pump", "\"A pump", "where is it? A pump", "WHERE IS A PUMP"] {
+        assert!(!words(article, &both).contains(&"a".to_owned()), "{article}");
+    }
+    assert_eq!(words("what should I use", &both), ["use"]);
     assert_eq!(words("don't use Boeing's pumps", &both), ["use", "boeing", "pumps"]);
     assert_eq!(words("l'avion d'Air France", &[Language::French]), ["avion", "air", "france"]);
     assert_eq!(analyze_query("to be or not", &both).phrase, ["to", "be", "or", "not"]);

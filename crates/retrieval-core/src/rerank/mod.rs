@@ -36,7 +36,7 @@ use score::Scorer;
 use vocabulary::Vocabulary;
 
 /// Name of this ranker in answers. Every change that affects an order changes it.
-pub const RANKER_VERSION: &str = "lexical_v4";
+pub const RANKER_VERSION: &str = "lexical_v5";
 
 /// Bytes of content that one call reads over all documents. If they contain more, each is read up to the same length: a
 /// long document is judged by its beginning, and the time of a call is bounded.

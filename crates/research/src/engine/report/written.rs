@@ -14,7 +14,7 @@ use super::super::quotes::Quote;
 use super::super::quotes::addresses::without_unknown_addresses;
 use super::super::quotes::note_sentences::NoteSentences;
 use super::super::state::State;
-use super::super::text::similar::Gist;
+use super::super::text::similar::{Gist, is_unspaced};
 use super::super::text::{display, marks};
 use super::layout::{Block, Piece, Section};
 
@@ -22,6 +22,20 @@ use super::layout::{Block, Piece, Section};
 const SUPPORTS: f64 = 0.5;
 /// Words in quotation marks that are a quote and not a term.
 const QUOTE_WORDS: usize = 3;
+/// Characters that count as a word in scripts without spaces.
+const UNSPACED_WORD_CHARS: usize = 2;
+/// Quotation marks: the opening one, and those that close it.
+const QUOTATION_MARKS: [(char, &[char]); 9] = [
+    ('"', &['"']),
+    ('“', &['”']),
+    ('„', &['“', '”']),
+    ('”', &['”']),
+    ('«', &['»']),
+    ('»', &['«', '»']),
+    ('‹', &['›']),
+    ('「', &['」']),
+    ('『', &['』']),
+];
 const MAX_HEADING_CHARS: usize = 200;
 /// Citations of one sentence.
 const MAX_MARKS: usize = 6;
@@ -33,8 +47,9 @@ struct Shown<'a> {
     state: &'a State,
     notes: &'a [usize],
     sentences: NoteSentences,
-    /// Texts of the notes, folded: with the numbers of their marks, which the model saw, and without.
-    folded: BTreeMap<usize, [String; 2]>,
+    /// Texts of the notes, folded: as they are and as plain text, each with the numbers of their marks, which the model saw, and
+    /// without.
+    folded: BTreeMap<usize, [String; 4]>,
     /// Sentences without a mark that may still be compared with all notes.
     unmarked: usize,
 }
@@ -43,7 +58,9 @@ impl<'a> Shown<'a> {
     fn of(state: &'a State, notes: &'a [usize]) -> Self {
         let text = |note: &usize| {
             let text = &state.notes.get(*note)?.text;
-            Some((*note, [fold(text), fold(&marks::take(text).0)]))
+            let with_numbers = display::line(&marks::rounded(text), Format::Text);
+            let without = marks::take(&display::line(text, Format::Text)).0;
+            Some((*note, [fold(text), fold(&marks::take(text).0), fold(&with_numbers), fold(&without)]))
         };
         Self {
             state,
@@ -175,19 +192,44 @@ fn known_text(state: &State, text: &str) -> String {
 /// Returns the phrases in quotation marks that are long enough to be quotes, folded.
 fn quoted(text: &str) -> impl Iterator<Item = String> {
     let mut phrases = Vec::new();
-    for (open, close) in [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」')] {
+    for (open, close) in QUOTATION_MARKS {
         let mut rest = text;
         while let Some((_, inside)) = rest.split_once(open) {
+            rest = inside;
+            let before = &text[..text.len() - inside.len() - open.len_utf8()];
+            if matches!(open, '”' | '»') && !may_open(before, inside) {
+                continue;
+            }
             let Some((phrase, after)) = inside.split_once(close) else { break };
             phrases.push(fold(phrase));
             rest = after;
         }
     }
-    phrases.into_iter().filter(|phrase| phrase.split(' ').count() >= QUOTE_WORDS)
+    phrases.into_iter().filter(|phrase| is_quote(phrase))
 }
 
-/// Letters and digits in lowercase, with single spaces between words.
+/// Returns true if a quotation mark that closes in most languages stands where a quote begins.
+fn may_open(before: &str, inside: &str) -> bool {
+    let is_apart = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '–' | '—');
+    before.chars().next_back().is_none_or(is_apart) && inside.starts_with(char::is_alphanumeric)
+}
+
+/// Returns true if a folded phrase is long enough to be a quote.
+fn is_quote(phrase: &str) -> bool {
+    let unspaced = phrase.chars().filter(|c| is_unspaced(*c)).count();
+    let words = phrase.split(|c: char| c == ' ' || is_unspaced(c)).filter(|word| !word.is_empty()).count();
+    words + unspaced / UNSPACED_WORD_CHARS >= QUOTE_WORDS
+}
+
+/// Letters and digits in lowercase, with single spaces between words. Beside scripts without spaces there are none: they are line
+/// breaks, or a matter of style.
 fn fold(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if !folded.is_empty() && !folded.ends_with(is_unspaced) && !word.starts_with(is_unspaced) {
+            folded.push(' ');
+        }
+        folded.push_str(&word.to_lowercase());
+    }
+    folded
 }

@@ -34,41 +34,21 @@ impl Date {
     }
 }
 
-/// First letters of the months in English, German, French, Spanish, Italian, Portuguese and Dutch, without diacritics.
-const MONTHS: &[(&str, u32)] = &[
-    ("jan", 1),
-    ("ene", 1),
-    ("gen", 1),
-    ("feb", 2),
-    ("fev", 2),
-    ("mar", 3),
-    ("maa", 3),
-    ("apr", 4),
-    ("avr", 4),
-    ("abr", 4),
-    ("mai", 5),
-    ("may", 5),
-    ("mag", 5),
-    ("mei", 5),
-    ("juin", 6),
-    ("jun", 6),
-    ("giu", 6),
-    ("juil", 7),
-    ("jul", 7),
-    ("lug", 7),
-    ("aug", 8),
-    ("aou", 8),
-    ("ago", 8),
-    ("sep", 9),
-    ("set", 9),
-    ("oct", 10),
-    ("okt", 10),
-    ("ott", 10),
-    ("out", 10),
-    ("nov", 11),
-    ("dec", 12),
-    ("dez", 12),
-    ("dic", 12),
+/// Names and abbreviations of the months in English, German, French, Spanish, Italian, Portuguese and Dutch, without diacritics, and
+/// those in Danish and Swedish that begin like these.
+const MONTHS: [(u32, &str); 12] = [
+    (1, "january jan januar janner janvier janv enero ene gennaio gen janeiro januari"),
+    (2, "february feb februar feber fevrier fevr fev febrero febbraio fevereiro februari"),
+    (3, "march mar marz mrz mars marzo marco maart mrt marts"),
+    (4, "april apr avril avr abril abr aprile"),
+    (5, "may mai mayo maggio mag maio mei"),
+    (6, "june jun juni juin junio giugno giu junho"),
+    (7, "july jul juli juillet juil julio luglio lug julho"),
+    (8, "august aug aout agosto ago augustus augusti"),
+    (9, "september sep sept septembre septiembre setiembre set settembre sett setembro"),
+    (10, "october oct oktober okt octobre octubre ottobre ott outubro out"),
+    (11, "november nov novembre noviembre novembro"),
+    (12, "december dec dezember dez decembre diciembre dic dicembre dezembro"),
 ];
 
 /// Longest name of a month.
@@ -138,7 +118,9 @@ fn date_at(text: &str, tokens: &[Range<usize>]) -> Option<(usize, Date)> {
     }
     let month = word(0).and_then(month)?;
     let (day, at) = (number(1)?, if matches!(word(2), Some("st" | "nd" | "rd" | "th")) { 3 } else { 2 });
-    Some((at + 1, Date::new(number(at)?, month, day)?)).filter(|_| short(0))
+    let before_year = gap(at - 1)?;
+    let is_date = short(0) && before_year.len() <= 3 && matches!(before_year.trim_end(), "" | ",");
+    Some((at + 1, Date::new(number(at)?, month, day)?)).filter(|_| is_date)
 }
 
 fn month(word: &str) -> Option<u32> {
@@ -156,7 +138,7 @@ fn month(word: &str) -> Option<u32> {
             other => other,
         })
         .collect();
-    MONTHS.iter().find(|(start, _)| folded.starts_with(start)).map(|(_, month)| *month)
+    MONTHS.iter().find(|(_, names)| names.split(' ').any(|name| name == folded)).map(|(month, _)| *month)
 }
 
 /// Returns the UTC date of a time (Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`). `None`
@@ -195,8 +177,45 @@ mod tests {
             let expected = if text.contains('/') { "2024-03-13" } else { "2024-03-12" };
             assert_eq!(list, [expected], "{text}");
         }
-        for none in ["3/4/2024", "2024-13-40", "30 February 2024", "maybe 5 apples 12", "v1.2.3456789"] {
+        for none in [
+            "3/4/2024",
+            "2024-13-40",
+            "30 February 2024",
+            "maybe 5 apples 12",
+            "v1.2.3456789",
+            "Real Decreto 12/2020",
+            "Decision 10/2004",
+            "Market 10, 2019",
+            "Novel 3, 2019",
+            "12 marks 2024",
+            "Dec 10/2004",
+            "March 12. In 2024",
+            "March 12. 2024",
+        ] {
             assert_eq!(dates(none), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn months_have_names_and_abbreviations() {
+        for (month, names) in MONTHS {
+            for name in names.split(' ') {
+                assert_eq!(super::month(name), Some(month), "{name}");
+            }
+        }
+        for (text, month) in [
+            ("1. Jänner 2024", 1),
+            ("1 févr. 2024", 2),
+            ("1. MÄRZ 2024", 3),
+            ("1 de março de 2024", 3),
+            ("May 1,2024", 5),
+            ("1 juil. 2024", 7),
+            ("1 août 2024", 8),
+            ("Sept. 1st 2024", 9),
+            ("Dec. 1,\u{a0}2024", 12),
+        ] {
+            let list: Vec<Date> = dates(text).into_iter().map(|(_, date)| date).collect();
+            assert_eq!(list, [Date { year: 2024, month, day: 1 }], "{text}");
         }
     }
 

@@ -72,8 +72,7 @@ fn word_hashes(text: &str) -> Vec<u64> {
     let mut hashes = Vec::new();
     let mut word = String::new();
     for c in text.chars().chain([' ']) {
-        let is_unspaced = matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
-        if c.is_alphanumeric() && !is_unspaced {
+        if c.is_alphanumeric() && !is_unspaced(c) {
             word.extend(c.to_lowercase());
             continue;
         }
@@ -86,6 +85,13 @@ fn word_hashes(text: &str) -> Vec<u64> {
         }
     }
     hashes
+}
+
+/// Matches scripts without spaces between words.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// FNV-1a: stored fingerprints must not depend on the version of the standard library.
