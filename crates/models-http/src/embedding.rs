@@ -27,7 +27,7 @@ use crate::retries::{Failure, Retries};
 const DOCUMENT_REQUESTS: usize = 4;
 /// Requests for queries at a time.
 const QUERY_REQUESTS: usize = 64;
-/// Time without queries after a timeout, and without any requests after a 429 without `Retry-After`.
+/// Time without queries after a timeout, and without requests after a 429 without `Retry-After`.
 const COOLDOWN: Duration = Duration::from_secs(1);
 /// Longest time without requests that the endpoint can ask for.
 const MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
@@ -78,7 +78,9 @@ pub struct HttpEmbedder {
     query_requests: Semaphore,
     document_requests: Semaphore,
     /// The endpoint asked for a pause.
-    rate_limited: Cooldown,
+    documents_limited: Cooldown,
+    /// The endpoint asked for a pause in reply to a query. A backlog of documents exceeds limits that leave room for queries.
+    queries_limited: Cooldown,
     /// A query was late.
     late: Cooldown,
     health: Health,
@@ -107,7 +109,8 @@ impl HttpEmbedder {
             retry_delay: options.retry_delay,
             query_requests: Semaphore::new(QUERY_REQUESTS),
             document_requests: Semaphore::new(DOCUMENT_REQUESTS),
-            rate_limited: Cooldown::default(),
+            documents_limited: Cooldown::default(),
+            queries_limited: Cooldown::default(),
             late: Cooldown::default(),
             health: Health::default(),
         })
@@ -115,7 +118,7 @@ impl HttpEmbedder {
 
     /// Makes one attempt: a search waits for it.
     async fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
-        if self.rate_limited.is_active() || self.late.is_active() {
+        if self.queries_limited.is_active() || self.late.is_active() {
             return Err(ModelError::CoolingDown);
         }
         let batches = texts::batches(texts, self.batch).map(|batch| self.query_batch(batch));
@@ -127,7 +130,7 @@ impl HttpEmbedder {
             if matches!(failure.error, ModelError::Timeout) {
                 self.late.start(COOLDOWN);
             }
-            self.remember_limit(&failure);
+            self.remember_limit(TextKind::Query, &failure);
             failure.error
         })
     }
@@ -153,12 +156,12 @@ impl HttpEmbedder {
     async fn with_retries(&self, batch: &[String], deadline: Instant) -> Result<Vec<Vec<f32>>, ModelError> {
         let mut retries = Retries::new(self.retry_delay);
         loop {
-            self.rate_limited.wait_until(deadline).await?;
+            self.documents_limited.wait_until(deadline).await?;
             let failure = match self.request(TextKind::Document, batch).await {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
-            self.remember_limit(&failure);
+            self.remember_limit(TextKind::Document, &failure);
             match retries.delay_after(&failure) {
                 Some(delay) if Instant::now() + delay < deadline => sleep(delay).await,
                 Some(_) | None => return Err(failure.error),
@@ -211,11 +214,16 @@ impl HttpEmbedder {
         }
     }
 
-    fn remember_limit(&self, failure: &Failure) {
-        match (&failure.error, failure.retry_after) {
-            (ModelError::Status(429 | 503), Some(length)) => self.rate_limited.start(length.min(MAX_COOLDOWN)),
-            (ModelError::Status(429), None) => self.rate_limited.start(COOLDOWN),
-            _ => {}
+    /// Starts the pause that the endpoint asks for: of documents, and of queries only if it met one.
+    fn remember_limit(&self, kind: TextKind, failure: &Failure) {
+        let length = match (&failure.error, failure.retry_after) {
+            (ModelError::Status(429 | 503), Some(length)) => length.min(MAX_COOLDOWN),
+            (ModelError::Status(429), None) => COOLDOWN,
+            _ => return,
+        };
+        self.documents_limited.start(length);
+        if kind == TextKind::Query {
+            self.queries_limited.start(length);
         }
     }
 }
