@@ -20,6 +20,7 @@ use self::dialect::Dialect;
 use self::vectors::Dimensions;
 use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, unreachable};
+use crate::late_calls::LateCalls;
 use crate::lengths::{MIN_CHARS, is_too_long, shorter};
 use crate::retries::{Failure, Retries};
 
@@ -27,7 +28,7 @@ use crate::retries::{Failure, Retries};
 const DOCUMENT_REQUESTS: usize = 4;
 /// Requests for queries at a time.
 const QUERY_REQUESTS: usize = 64;
-/// Time without queries after a timeout, and without requests after a 429 without `Retry-After`.
+/// Time without requests after a 429 without `Retry-After`.
 const COOLDOWN: Duration = Duration::from_secs(1);
 /// Longest time without requests that the endpoint can ask for.
 const MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
@@ -81,8 +82,7 @@ pub struct HttpEmbedder {
     documents_limited: Cooldown,
     /// The endpoint asked for a pause in reply to a query. A backlog of documents exceeds limits that leave room for queries.
     queries_limited: Cooldown,
-    /// A query was late.
-    late: Cooldown,
+    late_queries: LateCalls,
     health: Health,
 }
 
@@ -111,28 +111,38 @@ impl HttpEmbedder {
             document_requests: Semaphore::new(DOCUMENT_REQUESTS),
             documents_limited: Cooldown::default(),
             queries_limited: Cooldown::default(),
-            late: Cooldown::default(),
+            late_queries: LateCalls::default(),
             health: Health::default(),
         })
     }
 
     /// Makes one attempt: a search waits for it.
     async fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
-        if self.queries_limited.is_active() || self.late.is_active() {
+        if self.queries_limited.is_active() || self.late_queries.are_paused() {
             return Err(ModelError::CoolingDown);
         }
+        let sent = std::time::Instant::now();
         let batches = texts::batches(texts, self.batch).map(|batch| self.query_batch(batch));
         let outcome = match timeout(self.timeout, try_join_all(batches)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(ModelError::Timeout.into()),
         };
-        outcome.map(|batches| batches.concat()).map_err(|failure| {
-            if matches!(failure.error, ModelError::Timeout) {
-                self.late.start(COOLDOWN);
+        match outcome {
+            Ok(batches) => {
+                // Without texts there was no request.
+                if !texts.is_empty() {
+                    self.late_queries.note_answer();
+                }
+                Ok(batches.concat())
             }
-            self.remember_limit(TextKind::Query, &failure);
-            failure.error
-        })
+            Err(failure) => {
+                if matches!(failure.error, ModelError::Timeout) {
+                    self.late_queries.note_late(sent);
+                }
+                self.remember_limit(TextKind::Query, &failure);
+                Err(failure.error)
+            }
+        }
     }
 
     async fn query_batch(&self, batch: &[String]) -> Result<Vec<Vec<f32>>, Failure> {

@@ -338,14 +338,31 @@ async fn final_status_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
 }
 
 #[tokio::test]
-async fn late_query_ends_at_its_timeout_and_pauses_queries() {
-    let endpoint = Endpoint::start(|number, request| if number == 0 { Reply::Silence } else { vectors(request) });
+async fn late_queries_end_at_their_timeout_and_pause_queries() {
+    let endpoint = Endpoint::start(|number, request| if number < 2 { Reply::Silence } else { vectors(request) });
     let impatient = HttpEmbedderOptions { timeout: Duration::from_millis(100), ..options(&endpoint, "/v1") };
     let embedder = HttpEmbedder::new(impatient).expect("a client");
-    assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::Timeout)));
+    for _ in 0..2 {
+        assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::Timeout)));
+        // It sends nothing, so it is no answer.
+        let _ = embedder.embed(TextKind::Query, &[]).await;
+    }
     assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::CoolingDown)));
-    assert_eq!(endpoint.received().len(), 1);
+    assert_eq!(endpoint.received().len(), 2);
     embedder.embed(TextKind::Document, &numbers(1)).await.expect("documents are not paused");
+}
+
+#[tokio::test]
+async fn late_query_does_not_pause_others() {
+    let is_long = |request: &Received| lengths(request).into_iter().max() > Some(1_000);
+    let endpoint = Endpoint::start(move |_, request| if is_long(request) { Reply::Silence } else { vectors(request) });
+    let impatient = HttpEmbedderOptions { timeout: Duration::from_millis(500), ..options(&endpoint, "/v1") };
+    let embedder = HttpEmbedder::new(impatient).expect("a client");
+    for _ in 0..3 {
+        let late = embedder.embed(TextKind::Query, &["1".repeat(1_001)]).await;
+        assert!(matches!(late, Err(ModelError::Timeout)), "{late:?}");
+        embedder.embed(TextKind::Query, &numbers(1)).await.expect("vectors");
+    }
 }
 
 #[tokio::test]

@@ -25,8 +25,8 @@ impl Default for ReplacedIndexes {
 }
 
 impl ReplacedIndexes {
-    /// Returns true if the index has the vectors of another model than this one, looked up at most once a second. The change is logged once.
-    /// A failure of the docstore is logged, and the last lookup counts.
+    /// Returns true if the index has the vectors of another model than this one, looked up at most once a second. The change is logged
+    /// once. A failure of the docstore is logged, and the last lookup counts.
     pub async fn has(&self, store: &Docstore, index: IndexName, model: &str) -> bool {
         let Some(state) = self.0.get(&index) else { return false };
         if state.pause.is_over() {
