@@ -1,7 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Pause between lookups of what a search reads from the docstore and may change.
+/// Pause between lookups of a state that other processes change.
 const LOOKUP_PAUSE: Duration = Duration::from_secs(1);
 
 /// Time of the last lookup.
