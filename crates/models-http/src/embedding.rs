@@ -20,6 +20,7 @@ use self::dialect::Dialect;
 use self::vectors::Dimensions;
 use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, unreachable};
+use crate::late_calls::LateCalls;
 use crate::lengths::{MIN_CHARS, is_too_long, shorter};
 use crate::retries::{Failure, Retries};
 
@@ -27,7 +28,7 @@ use crate::retries::{Failure, Retries};
 const DOCUMENT_REQUESTS: usize = 4;
 /// Requests for queries at a time.
 const QUERY_REQUESTS: usize = 64;
-/// Time without queries after a timeout, and without any requests after a 429 without `Retry-After`.
+/// Time without requests after a 429 without `Retry-After`.
 const COOLDOWN: Duration = Duration::from_secs(1);
 /// Longest time without requests that the endpoint can ask for.
 const MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
@@ -78,9 +79,10 @@ pub struct HttpEmbedder {
     query_requests: Semaphore,
     document_requests: Semaphore,
     /// The endpoint asked for a pause.
-    rate_limited: Cooldown,
-    /// A query was late.
-    late: Cooldown,
+    documents_limited: Cooldown,
+    /// The endpoint asked for a pause in reply to a query. A backlog of documents exceeds limits that leave room for queries.
+    queries_limited: Cooldown,
+    late_queries: LateCalls,
     health: Health,
 }
 
@@ -107,29 +109,40 @@ impl HttpEmbedder {
             retry_delay: options.retry_delay,
             query_requests: Semaphore::new(QUERY_REQUESTS),
             document_requests: Semaphore::new(DOCUMENT_REQUESTS),
-            rate_limited: Cooldown::default(),
-            late: Cooldown::default(),
+            documents_limited: Cooldown::default(),
+            queries_limited: Cooldown::default(),
+            late_queries: LateCalls::default(),
             health: Health::default(),
         })
     }
 
     /// Makes one attempt: a search waits for it.
     async fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
-        if self.rate_limited.is_active() || self.late.is_active() {
+        if self.queries_limited.is_active() || self.late_queries.are_paused() {
             return Err(ModelError::CoolingDown);
         }
+        let sent = std::time::Instant::now();
         let batches = texts::batches(texts, self.batch).map(|batch| self.query_batch(batch));
         let outcome = match timeout(self.timeout, try_join_all(batches)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(ModelError::Timeout.into()),
         };
-        outcome.map(|batches| batches.concat()).map_err(|failure| {
-            if matches!(failure.error, ModelError::Timeout) {
-                self.late.start(COOLDOWN);
+        match outcome {
+            Ok(batches) => {
+                // Without texts there was no request.
+                if !texts.is_empty() {
+                    self.late_queries.note_answer();
+                }
+                Ok(batches.concat())
             }
-            self.remember_limit(&failure);
-            failure.error
-        })
+            Err(failure) => {
+                if matches!(failure.error, ModelError::Timeout) {
+                    self.late_queries.note_late(sent);
+                }
+                self.remember_limit(TextKind::Query, &failure);
+                Err(failure.error)
+            }
+        }
     }
 
     async fn query_batch(&self, batch: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
@@ -153,12 +166,12 @@ impl HttpEmbedder {
     async fn with_retries(&self, batch: &[String], deadline: Instant) -> Result<Vec<Vec<f32>>, ModelError> {
         let mut retries = Retries::new(self.retry_delay);
         loop {
-            self.rate_limited.wait_until(deadline).await?;
+            self.documents_limited.wait_until(deadline).await?;
             let failure = match self.request(TextKind::Document, batch).await {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
-            self.remember_limit(&failure);
+            self.remember_limit(TextKind::Document, &failure);
             match retries.delay_after(&failure) {
                 Some(delay) if Instant::now() + delay < deadline => sleep(delay).await,
                 Some(_) | None => return Err(failure.error),
@@ -211,11 +224,16 @@ impl HttpEmbedder {
         }
     }
 
-    fn remember_limit(&self, failure: &Failure) {
-        match (&failure.error, failure.retry_after) {
-            (ModelError::Status(429 | 503), Some(length)) => self.rate_limited.start(length.min(MAX_COOLDOWN)),
-            (ModelError::Status(429), None) => self.rate_limited.start(COOLDOWN),
-            _ => {}
+    /// Starts the pause that the endpoint asks for: of documents, and of queries only if it met one.
+    fn remember_limit(&self, kind: TextKind, failure: &Failure) {
+        let length = match (&failure.error, failure.retry_after) {
+            (ModelError::Status(429 | 503), Some(length)) => length.min(MAX_COOLDOWN),
+            (ModelError::Status(429), None) => COOLDOWN,
+            _ => return,
+        };
+        self.documents_limited.start(length);
+        if kind == TextKind::Query {
+            self.queries_limited.start(length);
         }
     }
 }

@@ -4,6 +4,7 @@ mod cooldown;
 mod embedding;
 mod endpoint;
 mod generation;
+mod late_calls;
 mod lengths;
 mod retries;
 mod scoring;

@@ -4,7 +4,7 @@ mod accepted_length;
 mod dialect;
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
@@ -14,16 +14,14 @@ use models::scoring::Reranker;
 
 use self::accepted_length::AcceptedLength;
 use self::dialect::{Dialect, Form};
-use crate::cooldown::Cooldown;
 use crate::endpoint::{Endpoint, Reply, unreachable};
+use crate::late_calls::LateCalls;
 use crate::lengths::{MIN_CHARS, is_too_long, shorter};
 
 /// Texts per request.
 const BATCH: usize = 32;
 /// Maximum response size in bytes; a score takes about 50.
 const MAX_RESPONSE: usize = 1 << 20;
-/// Time without requests after a timeout.
-const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Endpoint and limits of an `HttpReranker`.
 #[derive(Clone)]
@@ -53,7 +51,7 @@ pub struct HttpReranker {
     timeout: Duration,
     dialect: Dialect,
     accepted_length: AcceptedLength,
-    cooldown: Cooldown,
+    late_calls: LateCalls,
     health: Health,
 }
 
@@ -77,7 +75,7 @@ impl HttpReranker {
             timeout,
             dialect: Dialect::default(),
             accepted_length: AcceptedLength::default(),
-            cooldown: Cooldown::default(),
+            late_calls: LateCalls::default(),
             health: Health::default(),
         })
     }
@@ -132,17 +130,19 @@ impl Reranker for HttpReranker {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        // A hanging endpoint would cost every search the whole timeout.
-        if self.cooldown.is_active() {
+        if self.late_calls.are_paused() {
             return Err(ModelError::CoolingDown);
         }
+        let sent = Instant::now();
         let batches = try_join_all(texts.chunks(BATCH).map(|batch| self.batch(query, batch)));
         let outcome = match tokio::time::timeout(self.timeout, batches).await {
             Ok(outcome) => outcome.map(|batches| batches.concat()),
             Err(_) => Err(ModelError::Timeout),
         };
-        if matches!(outcome, Err(ModelError::Timeout)) {
-            self.cooldown.start(COOLDOWN);
+        match &outcome {
+            Ok(_) => self.late_calls.note_answer(),
+            Err(ModelError::Timeout) => self.late_calls.note_late(sent),
+            Err(_) => {}
         }
         self.health.note(texts.len(), &outcome);
         outcome

@@ -73,13 +73,10 @@ impl Encoder {
             length = folder.config(name)?.unwrap_or(length);
         }
         let tokenizer: TokenizerConfig = folder.config("tokenizer_config.json")?.unwrap_or_default();
-        let limits = [
-            Some(MAX_TOKENS),
-            Some(embeddings.positions()),
-            length.max_seq_length,
-            tokenizer.model_max_length.map(|limit| limit.clamp(0.0, MAX_TOKENS as f64) as usize),
-        ];
-        tokens.limit(limits.into_iter().flatten().min().unwrap_or(MAX_TOKENS))?;
+        let of_tokenizer = tokenizer.model_max_length.map(|limit| limit.clamp(0.0, MAX_TOKENS as f64) as usize);
+        // sentence-transformers gives the tokenizer this length in place of its own.
+        let own = length.max_seq_length.or(of_tokenizer).unwrap_or(MAX_TOKENS);
+        tokens.limit(own.min(MAX_TOKENS).min(embeddings.positions()))?;
         tokens.lowercase(length.do_lower_case);
         let (heads, dimensions) = (sizes.heads, sizes.hidden);
         Ok(Self { tokens, embeddings, layers, activation, heads, dimensions, pooling })

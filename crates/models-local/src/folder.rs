@@ -55,7 +55,7 @@ struct Module {
 }
 
 impl Folder {
-    /// Reads `modules.json`. Without it, all files are in the folder itself.
+    /// Reads `modules.json`. Without it, all files are in the folder itself, apart from those of a pooling module at its usual place.
     ///
     /// # Errors
     /// The folder does not exist, or has modules that change vectors in an unsupported way.
@@ -66,8 +66,12 @@ impl Folder {
         let (root, model) = (root.to_owned(), root.to_owned());
         let mut folder = Self { root, model, pooling: None, digest: Sha256::new() };
         let path = folder.root.join("modules.json");
-        let modules: Option<Vec<Module>> = folder.json(&path)?;
-        for (place, module) in modules.unwrap_or_default().iter().enumerate() {
+        let Some(modules) = folder.json::<Vec<Module>>(&path)? else {
+            let pooling = folder.root.join("1_Pooling");
+            folder.pooling = pooling.join("config.json").exists().then_some(pooling);
+            return Ok(folder);
+        };
+        for (place, module) in modules.iter().enumerate() {
             let inner = || inner_path(&folder.root, &module.path).map_err(|reason| LoadError::new(&path, reason));
             match module.class.rsplit('.').next().unwrap_or_default() {
                 "Transformer" | "StaticEmbedding" if place == 0 => folder.model = inner()?,

@@ -196,6 +196,40 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
 }
 
 #[tokio::test]
+async fn search_with_another_model_than_that_of_the_index_is_lexical_with_a_warning() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    world.import(&["A holiday of thirty days.", "A vacation of two weeks."]).await;
+    let other = Arc::new(TestEmbedder::new("another"));
+    let clock = Arc::clone(&world.app.clock) as Arc<dyn Clock>;
+    let worker = EmbeddingWorker::new(world.app.store.clone(), other.clone(), clock);
+    worker.adopt().await.unwrap();
+    worker.drain().await.unwrap();
+    world.app.feeder.drain_all().await.unwrap();
+    let both = SearchRequest { indexes: IndexName::ALL.to_vec(), ..workspace_search(&tenant, "vacation") };
+    for request in [search("vacation"), both, search("vacation")] {
+        let outcome = world.app.app.search(&tenant.viewer, request).await.unwrap();
+        assert!(outcome.semantic_unavailable && !outcome.degraded);
+        assert_eq!((outcome.hits.len(), &*outcome.hits[0].canonical_url), (1, "https://page-1.example/"));
+    }
+    // A server with the model of the index needs no warning, even before the index has vectors.
+    let setup = Setup { embedder: Some(other), ..Setup::default() };
+    let instance = TestApp::on(Arc::clone(&world.app.database), setup);
+    let outcome = instance.app.search(&tenant.viewer, search("vacation")).await.unwrap();
+    assert!(!outcome.semantic_unavailable);
+}
+
+#[tokio::test]
+async fn index_that_is_still_embedded_needs_no_warning() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    world.app.import([page("https://page-0.example/", "A holiday, or vacation.")]).await;
+    let outcome = world.app.app.search(&tenant.viewer, search("vacation")).await.unwrap();
+    assert!(!outcome.semantic_unavailable);
+    assert_eq!(outcome.hits.len(), 1);
+}
+
+#[tokio::test]
 async fn query_that_the_model_does_not_know_is_answered_by_words_without_a_warning() {
     let world = World::start().await;
     let tenant = world.app.tenant().await;

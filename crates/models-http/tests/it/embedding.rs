@@ -260,16 +260,45 @@ async fn short_pause_that_the_endpoint_asks_for_is_kept() {
 
 #[tokio::test]
 async fn long_pause_is_remembered_for_all_calls() {
-    for kind in [TextKind::Query, TextKind::Document] {
+    for first in [TextKind::Query, TextKind::Document] {
         let endpoint = Endpoint::start(|_, _| limited(60));
         let embedder = embedder(&endpoint);
-        assert!(matches!(embedder.embed(kind, &numbers(1)).await, Err(ModelError::Status(429))));
+        assert!(matches!(embedder.embed(first, &numbers(1)).await, Err(ModelError::Status(429))));
+        let mut sent = 1;
+        if first == TextKind::Document {
+            let outcome = embedder.embed(TextKind::Document, &numbers(1)).await;
+            assert!(matches!(outcome, Err(ModelError::CoolingDown)), "{outcome:?}");
+            // A query has a limit of its own until it meets one.
+            let outcome = embedder.embed(TextKind::Query, &numbers(1)).await;
+            assert!(matches!(outcome, Err(ModelError::Status(429))), "{outcome:?}");
+            sent += 1;
+        }
         for kind in [TextKind::Query, TextKind::Document] {
             assert!(matches!(embedder.embed(kind, &numbers(1)).await, Err(ModelError::CoolingDown)));
         }
         assert!(!embedder.is_healthy(), "a skipped call is no success");
-        assert_eq!(endpoint.received().len(), 1);
+        assert_eq!(endpoint.received().len(), sent);
     }
+}
+
+#[tokio::test]
+async fn limit_of_documents_does_not_silence_queries() {
+    let endpoint = Endpoint::start(|number, request| match number {
+        0 | 3 => limited(60),
+        _ => vectors(request),
+    });
+    let embedder = embedder(&endpoint);
+    assert!(matches!(embedder.embed(TextKind::Document, &numbers(1)).await, Err(ModelError::Status(429))));
+    for _ in 0..2 {
+        embedder.embed(TextKind::Query, &numbers(1)).await.expect("vectors");
+        let outcome = embedder.embed(TextKind::Document, &numbers(1)).await;
+        assert!(matches!(outcome, Err(ModelError::CoolingDown)), "{outcome:?}");
+    }
+    assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::Status(429))));
+    for kind in [TextKind::Query, TextKind::Document] {
+        assert!(matches!(embedder.embed(kind, &numbers(1)).await, Err(ModelError::CoolingDown)));
+    }
+    assert_eq!(endpoint.received().len(), 4);
 }
 
 #[tokio::test]
@@ -280,8 +309,12 @@ async fn pause_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
             let embedder = embedder(&endpoint);
             let outcome = embedder.embed(kind, &numbers(1)).await;
             assert!(matches!(outcome, Err(ModelError::Status(found)) if found == status), "{status}: {outcome:?}");
-            for kind in [TextKind::Query, TextKind::Document] {
-                assert!(matches!(embedder.embed(kind, &numbers(1)).await, Err(ModelError::CoolingDown)), "{status}");
+            let paused: &[TextKind] = match kind {
+                TextKind::Query => &[TextKind::Query, TextKind::Document],
+                TextKind::Document => &[TextKind::Document],
+            };
+            for kind in paused {
+                assert!(matches!(embedder.embed(*kind, &numbers(1)).await, Err(ModelError::CoolingDown)), "{status}");
             }
             assert_eq!(endpoint.received().len(), 1);
         }
@@ -305,14 +338,31 @@ async fn final_status_is_kept_if_the_body_of_the_error_breaks_off_or_stalls() {
 }
 
 #[tokio::test]
-async fn late_query_ends_at_its_timeout_and_pauses_queries() {
-    let endpoint = Endpoint::start(|number, request| if number == 0 { Reply::Silence } else { vectors(request) });
+async fn late_queries_end_at_their_timeout_and_pause_queries() {
+    let endpoint = Endpoint::start(|number, request| if number < 2 { Reply::Silence } else { vectors(request) });
     let impatient = HttpEmbedderOptions { timeout: Duration::from_millis(100), ..options(&endpoint, "/v1") };
     let embedder = HttpEmbedder::new(impatient).expect("a client");
-    assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::Timeout)));
+    for _ in 0..2 {
+        assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::Timeout)));
+        // It sends nothing, so it is no answer.
+        let _ = embedder.embed(TextKind::Query, &[]).await;
+    }
     assert!(matches!(embedder.embed(TextKind::Query, &numbers(1)).await, Err(ModelError::CoolingDown)));
-    assert_eq!(endpoint.received().len(), 1);
+    assert_eq!(endpoint.received().len(), 2);
     embedder.embed(TextKind::Document, &numbers(1)).await.expect("documents are not paused");
+}
+
+#[tokio::test]
+async fn late_query_does_not_pause_others() {
+    let is_long = |request: &Received| lengths(request).into_iter().max() > Some(1_000);
+    let endpoint = Endpoint::start(move |_, request| if is_long(request) { Reply::Silence } else { vectors(request) });
+    let impatient = HttpEmbedderOptions { timeout: Duration::from_millis(500), ..options(&endpoint, "/v1") };
+    let embedder = HttpEmbedder::new(impatient).expect("a client");
+    for _ in 0..3 {
+        let late = embedder.embed(TextKind::Query, &["1".repeat(1_001)]).await;
+        assert!(matches!(late, Err(ModelError::Timeout)), "{late:?}");
+        embedder.embed(TextKind::Query, &numbers(1)).await.expect("vectors");
+    }
 }
 
 #[tokio::test]

@@ -174,20 +174,22 @@ async fn failures_are_typed() {
 }
 
 #[tokio::test]
-async fn hanging_endpoint_is_skipped_after_one_timeout_and_retried_later() {
+async fn hanging_endpoint_is_skipped_after_two_timeouts_and_retried_later() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let url = endpoint(move |_, body| {
-        // The first call hangs.
-        let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
-        (!first).then(|| (200, json!({ "results": by_number(&body["documents"], "relevance_score") })))
+        // The first calls hang.
+        let hangs = counted.fetch_add(1, Ordering::SeqCst) < 2;
+        (!hangs).then(|| (200, json!({ "results": by_number(&body["documents"], "relevance_score") })))
     })
     .await;
     let reranker = reranker(&url);
     let started = Instant::now();
-    assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::Timeout)));
+    for _ in 0..2 {
+        assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::Timeout)));
+    }
     assert!(matches!(reranker.score("q", &numbers(1)).await, Err(ModelError::CoolingDown)));
-    assert_eq!(calls.load(Ordering::SeqCst), 1);
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
     let answered = async {
         while reranker.score("q", &numbers(1)).await.is_err() {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -195,6 +197,20 @@ async fn hanging_endpoint_is_skipped_after_one_timeout_and_retried_later() {
     };
     tokio::time::timeout(Duration::from_secs(10), answered).await.expect("it is asked again");
     assert!(started.elapsed() >= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn late_call_does_not_pause_others() {
+    let url = endpoint(|_, body| {
+        let is_late = body["query"] == "late";
+        (!is_late).then(|| (200, json!({ "results": by_number(&body["documents"], "relevance_score") })))
+    })
+    .await;
+    let reranker = reranker(&url);
+    for _ in 0..3 {
+        assert!(matches!(reranker.score("late", &numbers(1)).await, Err(ModelError::Timeout)));
+        assert_eq!(reranker.score("q", &numbers(1)).await.expect("scores"), [0.0]);
+    }
 }
 
 #[test]

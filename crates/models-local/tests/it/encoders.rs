@@ -142,6 +142,25 @@ async fn pooling_is_as_configured() {
 }
 
 #[tokio::test]
+async fn pooling_without_a_list_of_modules_is_as_configured() {
+    let tensors = reference::tensors(6);
+    let tokens = reference::encode(&tensors, &ids("holiday form"), 0, true, reference::gelu);
+    let first: Vec<f32> = tokens[0].iter().map(|component| *component as f32).collect();
+    let model = bert(&tensors);
+    // The folder alone says nothing.
+    std::fs::create_dir(model.path().join("1_Pooling")).unwrap();
+    let without = open(&model).unwrap();
+    assert_close(&embedded(&without, &["holiday form"]).await[0], &mean(&tokens));
+    write(model.path(), "1_Pooling/config.json", &json_bytes(&json!({"pooling_mode_cls_token": true})));
+    let with = open(&model).unwrap();
+    assert_close(&embedded(&with, &["holiday form"]).await[0], &first);
+    assert_ne!(with.version(), without.version(), "the vectors cannot be compared");
+    // A list without the module decides.
+    write(model.path(), "modules.json", &modules(&[("", "Transformer")]));
+    assert_close(&embedded(&open(&model).unwrap(), &["holiday form"]).await[0], &mean(&tokens));
+}
+
+#[tokio::test]
 async fn texts_are_cut_to_the_maximum_length() {
     let tensors = reference::tensors(7);
     let long = "tax ".repeat(100);
@@ -158,6 +177,14 @@ async fn texts_are_cut_to_the_maximum_length() {
     assert_close(&embedded(&embedder, &[&long]).await[0], &expected(4));
     // That file asks for lower case, too.
     assert_close(&embedded(&embedder, &["TAX"]).await[0], &expected(1));
+    // It replaces the length of the tokenizer, also with a larger one, but adds no positions.
+    write(model.path(), "tokenizer_config.json", br#"{"model_max_length": 6}"#);
+    write(model.path(), "sentence_bert_config.json", br#"{"max_seq_length": 9}"#);
+    assert_close(&embedded(&open(&model).unwrap(), &[&long]).await[0], &expected(7));
+    write(model.path(), "sentence_bert_config.json", br#"{"max_seq_length": 1000}"#);
+    assert_close(&embedded(&open(&model).unwrap(), &[&long]).await[0], &expected(10));
+    write(model.path(), "sentence_bert_config.json", br#"{"max_seq_length": null}"#);
+    assert_close(&embedded(&open(&model).unwrap(), &[&long]).await[0], &expected(4));
 }
 
 #[tokio::test]

@@ -48,6 +48,9 @@ fn missing_and_malformed_files_are_named() {
     write(model.path(), "modules.json", &json_bytes(&json!([{"path": "1_Pooling", "type": "Pooling"}])));
     refused(&model, "1_Pooling/config.json", "is missing");
     let model = good();
+    write(model.path(), "1_Pooling/config.json", br#"{"pooling_mode": "lasttoken"}"#);
+    refused(&model, "1_Pooling/config.json", "pooling `lasttoken`");
+    let model = good();
     std::fs::remove_file(model.path().join("model.safetensors")).unwrap();
     write(model.path(), "pytorch_model.bin", b"");
     refused(&model, "model.safetensors", "convert the weights to a single safetensors file");

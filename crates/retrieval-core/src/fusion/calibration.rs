@@ -23,6 +23,8 @@ const FULL: f64 = 4.5;
 const TRUSTED: f64 = 6.0;
 /// Factor on the weights of vectors that only repeat the words.
 const LEAST_FACTOR: f64 = 0.25;
+/// Least number of pairs without a rejected text in a language that is measured. All languages have at least 12 pairs.
+const LEAST_PAIRS: usize = 8;
 
 /// Sensitivity of a model to relations between texts, as d'.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +33,16 @@ pub struct Calibration {
     pub meaning: f64,
     /// To common words, in texts about something else.
     pub repetition: f64,
+}
+
+/// Vector of a text that a model is measured with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CalibrationVector {
+    Known(QuantizedVector),
+    /// The model knows nothing of the text, which is near to nothing.
+    Unknown,
+    /// The model rejected the text, which tells nothing about the relations of texts.
+    Rejected,
 }
 
 /// A question and its paraphrase.
@@ -44,9 +56,9 @@ impl Calibration {
         pairs.map(str::to_owned).chain(repetitions(&languages)).collect()
     }
 
-    /// Computes the calibration from the vectors of [`texts`](Self::texts), in their order. Texts that the model knows nothing of have
-    /// none, and are near to nothing.
-    pub fn of(vectors: &[Option<QuantizedVector>]) -> Self {
+    /// Computes the calibration from the vectors of [`texts`](Self::texts), in their order. Rejected texts are left out; `None` if too
+    /// many are rejected in every language.
+    pub fn of(vectors: &[CalibrationVector]) -> Option<Self> {
         let languages = languages();
         let mut rest = vectors;
         let mut take = |count: usize| {
@@ -58,10 +70,13 @@ impl Calibration {
             .iter()
             .map(|pairs| take(2 * pairs.len()).chunks_exact(2).map(|pair| (&pair[0], &pair[1])).unzip())
             .collect();
-        let meaning = by_language.iter().map(|(questions, paraphrases)| sensitivity(questions, paraphrases));
+        let meaning = by_language.iter().filter_map(|(questions, paraphrases)| sensitivity(questions, paraphrases));
+        let meaning = meaning.reduce(f64::max)?.max(0.0);
         let english = by_language.first().map(|(questions, _)| questions.as_slice()).unwrap_or_default();
         let repeating: Vec<_> = take(english.len()).iter().collect();
-        Self { meaning: meaning.fold(0.0, f64::max), repetition: sensitivity(english, &repeating).max(0.0) }
+        // Without it, a model that does not know the meaning is judged by its agreement with the words.
+        let repetition = sensitivity(english, &repeating).unwrap_or(0.0).max(0.0);
+        Some(Self { meaning, repetition })
     }
 
     /// Returns true for a model whose evidence counts more than that of vectors which only repeat the words.
@@ -133,19 +148,32 @@ fn repetitions(languages: &[Vec<Pair>]) -> Vec<String> {
     english.iter().zip(others).map(|((question, _), (_, other))| format!("{question} {other}")).collect()
 }
 
-/// Returns d' of the texts at equal places among all pairs of texts; 0 if all cosines of the others are equal.
-fn sensitivity(questions: &[&Option<QuantizedVector>], texts: &[&Option<QuantizedVector>]) -> f64 {
+/// Returns d' of the texts at equal places among all pairs of texts; 0 if all cosines of the others are equal. Pairs with a rejected text
+/// are left out; `None` if fewer than [`LEAST_PAIRS`] at equal places are left.
+fn sensitivity(questions: &[&CalibrationVector], texts: &[&CalibrationVector]) -> Option<f64> {
     let (mut related, mut unrelated) = (Vec::new(), Vec::new());
     for (place, question) in questions.iter().enumerate() {
         for (other, text) in texts.iter().enumerate() {
-            let cosine = question.as_ref().zip(text.as_ref()).map_or(0.0, |(one, other)| f64::from(one.cosine(other)));
+            let Some(cosine) = cosine(question, text) else { continue };
             if place == other { related.push(cosine) } else { unrelated.push(cosine) }
         }
+    }
+    if related.len() < LEAST_PAIRS {
+        return None;
     }
     let (signal, _) = mean_and_deviation(&related);
     let (noise, deviation) = mean_and_deviation(&unrelated);
     // Stored vectors are rounded: a smaller deviation is none.
-    if deviation < 1e-4 { 0.0 } else { (signal - noise) / deviation }
+    Some(if deviation < 1e-4 { 0.0 } else { (signal - noise) / deviation })
+}
+
+/// Returns the cosine of two texts; `None` if one is rejected.
+fn cosine(one: &CalibrationVector, other: &CalibrationVector) -> Option<f64> {
+    match (one, other) {
+        (CalibrationVector::Rejected, _) | (_, CalibrationVector::Rejected) => None,
+        (CalibrationVector::Unknown, _) | (_, CalibrationVector::Unknown) => Some(0.0),
+        (CalibrationVector::Known(one), CalibrationVector::Known(other)) => Some(f64::from(one.cosine(other))),
+    }
 }
 
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
@@ -179,9 +207,17 @@ mod tests {
     }
 
     fn calibration(vector: impl Fn(&str) -> Vec<f32>) -> Calibration {
-        let vectors: Vec<_> =
-            Calibration::texts().iter().map(|text| QuantizedVector::quantize(&vector(text))).collect();
-        Calibration::of(&vectors)
+        calibration_without(&[], vector)
+    }
+
+    fn calibration_without(rejected: &[&str], vector: impl Fn(&str) -> Vec<f32>) -> Calibration {
+        let vector = |text: &String| match QuantizedVector::quantize(&vector(text)) {
+            _ if rejected.contains(&text.as_str()) => CalibrationVector::Rejected,
+            Some(vector) => CalibrationVector::Known(vector),
+            None => CalibrationVector::Unknown,
+        };
+        let vectors: Vec<_> = Calibration::texts().iter().map(vector).collect();
+        Calibration::of(&vectors).expect("a language")
     }
 
     /// Number of the pair that each text belongs to.
@@ -248,9 +284,29 @@ mod tests {
             let model = calibration(vector);
             assert_eq!(model.trust(), Trust::UNKNOWN, "{model:?}");
         }
-        for vectors in [vec![], vec![None; 7], vec![QuantizedVector::quantize(&[1.0]); 10_000]] {
-            assert_eq!(Calibration::of(&vectors).trust(), Trust::UNKNOWN);
+        let one = QuantizedVector::quantize(&[1.0]).map_or(CalibrationVector::Unknown, CalibrationVector::Known);
+        let measured = Calibration::of(&vec![one; 10_000]).map(|calibration| calibration.trust());
+        assert_eq!(measured, Some(Trust::UNKNOWN));
+        for vectors in [vec![], vec![CalibrationVector::Unknown; 7], vec![CalibrationVector::Rejected; 384]] {
+            assert_eq!(Calibration::of(&vectors), None, "no language has enough texts");
         }
+    }
+
+    #[test]
+    fn language_with_few_whole_pairs_is_not_counted() {
+        let meanings = meanings();
+        let polish = languages().into_iter().find(|pairs| pairs[0].0 == "naprawa samochodu").unwrap_or_default();
+        let known: Vec<&str> = polish.iter().flat_map(|(question, paraphrase)| [*question, *paraphrase]).collect();
+        let paraphrases: Vec<&str> = polish.iter().map(|(_, paraphrase)| *paraphrase).collect();
+        let meaning = |rejected: usize| {
+            let vector = |text: &str| match known.contains(&text) {
+                true => sum([random(&meanings[text].to_string()), random(text)].into_iter()),
+                false => random(text),
+            };
+            calibration_without(&paraphrases[..rejected], vector).meaning
+        };
+        let most = paraphrases.len() - LEAST_PAIRS;
+        assert!(meaning(most) > TRUSTED && meaning(most + 1) < READS, "{} {}", meaning(most), meaning(most + 1));
     }
 
     #[test]

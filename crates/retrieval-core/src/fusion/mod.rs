@@ -20,7 +20,7 @@
 mod calibration;
 mod outliers;
 
-pub use calibration::{CALIBRATION_VERSION, Calibration, Trust};
+pub use calibration::{CALIBRATION_VERSION, Calibration, CalibrationVector, Trust};
 pub use outliers::Tail;
 
 /// Name of the fusion in the version of the ranker; changes with every change of an order.

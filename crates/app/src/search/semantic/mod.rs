@@ -1,6 +1,8 @@
 //! Semantic leg of a search: the documents that are nearest to the query in meaning.
 
 mod calibration;
+mod index_models;
+mod lookup_pause;
 mod passages;
 mod query_vectors;
 
@@ -14,6 +16,7 @@ use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use retrieval_core::fusion::{Calibration, Tail};
 
 use calibration::KnownCalibration;
+use index_models::ReplacedIndexes;
 pub(super) use passages::by_both;
 use query_vectors::QueryVectors;
 
@@ -33,6 +36,7 @@ pub(crate) struct Semantic {
     model: String,
     space: VectorSpace,
     calibration: KnownCalibration,
+    replaced: ReplacedIndexes,
 }
 
 /// The nearest documents of one collection.
@@ -56,6 +60,7 @@ impl Semantic {
             space: VectorSpace::of(&model),
             vectors: QueryVectors::new(embedder),
             calibration: KnownCalibration::default(),
+            replaced: ReplacedIndexes::default(),
             model,
         }
     }
@@ -120,7 +125,7 @@ impl App {
             limit: lexical.limit.max(LISTED),
         };
         let is_filtered = request.filters != Filters::default();
-        match search.request.deadline.earlier(LOAD_RESERVE).within(self.ask_nearest(engine, &request)).await {
+        match search.request.deadline.earlier(LOAD_RESERVE).within(self.ask_nearest(engine, semantic, &request)).await {
             Some(Some(hits)) => {
                 let calibration = semantic.calibration.of(&self.store, &semantic.model).await;
                 Nearest { hits, limit: request.limit, is_filtered, candidates: lexical.limit, calibration }
@@ -136,9 +141,19 @@ impl App {
         }
     }
 
-    async fn ask_nearest(&self, engine: &dyn SearchEngine, request: &SemanticRequest) -> Option<Vec<SemanticHit>> {
+    /// Returns the nearest documents; `None` if the engine fails, or if there are none since the index has the vectors of another model.
+    async fn ask_nearest(
+        &self,
+        engine: &dyn SearchEngine,
+        semantic: &Semantic,
+        request: &SemanticRequest,
+    ) -> Option<Vec<SemanticHit>> {
         let asking = tokio::time::timeout(self.options.engine_timeout, engine.semantic(request));
         match Stage::Semantic.measure(asking).await {
+            Ok(Ok(hits)) if hits.is_empty() => {
+                let is_replaced = semantic.replaced.has(&self.store, request.collection.index(), &semantic.model);
+                (!is_replaced.await).then_some(hits)
+            }
             Ok(Ok(hits)) => Some(hits),
             Ok(Err(error)) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the semantic search failed");
