@@ -1,6 +1,7 @@
 //! Selection of candidates by their sketches and that of the query.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tantivy::DocId;
 
@@ -12,6 +13,9 @@ use super::{LargeSegment, Threads, kernels, parallel};
 
 /// Number of vectors whose distances are computed at a time. They fit into the CPU cache.
 const CHUNK: usize = 4_096;
+
+/// Number of vectors that a thread takes at a time.
+const PART: usize = 32_768;
 
 /// Minimum number of vectors per thread. For fewer, starting a thread costs more than it saves.
 const VECTORS_PER_THREAD: usize = 100_000;
@@ -57,21 +61,29 @@ fn nearest_within(
     threads: &Threads,
 ) -> tantivy::Result<Vec<Candidate>> {
     let total: usize = segments.iter().map(|segment| segment.sketches.len()).sum();
+    let parts = total.div_ceil(PART);
     // Scans a share of the vectors of all segments, numbered one after the other.
-    let scan = |part: usize, parts: usize| {
-        let mut collector = Collector::new(limit, bound);
-        let (start, end) = (total * part / parts, total * (part + 1) / parts);
+    let scan = |part: usize, collector: &mut Collector| {
+        let (start, end) = (part * PART, total.min((part + 1) * PART));
         let mut offset = 0;
         for (number, segment) in segments.iter().enumerate() {
             let length = segment.sketches.len();
             let position = |at: usize| segment.sketches.document_start(at.saturating_sub(offset).min(length));
-            scan_range(segment, number, position(start)..position(end), &mut collector);
+            scan_range(segment, number, position(start)..position(end), collector);
             offset += length;
         }
+    };
+    // A thread takes the next part when it is done with one: another thread may begin late, or be interrupted.
+    let next = AtomicUsize::new(0);
+    let scan_parts = |()| {
+        let mut collector = Collector::new(limit, bound);
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        taken.take_while(|part| *part < parts).for_each(|part| scan(part, &mut collector));
         collector.candidates
     };
-    let scan_all = |parts: usize| parallel::join(0, 1..parts, &|part: usize| scan(part, parts));
+    let scan_all = |threads: usize| parallel::join((), (1..threads).map(|_| ()), &scan_parts);
     let mut all = threads.use_up_to(total / VECTORS_PER_THREAD, scan_all)?;
+    all.sort_by_key(|candidate| (candidate.segment, candidate.doc, candidate.row));
     keep_nearest(&mut all, limit);
     Ok(all)
 }

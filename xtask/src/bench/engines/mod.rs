@@ -107,6 +107,8 @@ fn run(
     for form in contender.forms() {
         let figures = search(options, contender.as_ref(), &form, collection, labelled, import)?;
         figures.report(report.section(format!("{}, {}", figures.contender, collection.title())));
+        // A run takes up to hours: if a later program fails, this is not lost.
+        eprintln!("{}", table::markdown(std::slice::from_ref(&figures)));
         all.push(figures);
     }
     Ok(all)
