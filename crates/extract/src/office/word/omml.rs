@@ -344,9 +344,10 @@ mod tests {
     use super::*;
 
     fn written(formula: &str) -> Option<String> {
-        let end = format!("{formula}</m:oMath>");
-        let mut reader = Reader::from_str(&end);
+        let part = format!("<m:oMath>{formula}</m:oMath>");
+        let mut reader = Reader::from_str(&part);
         reader.config_mut().check_end_names = false;
+        reader.read_event().ok()?;
         read(&mut reader)
     }
 
