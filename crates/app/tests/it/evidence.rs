@@ -224,22 +224,32 @@ fn filler(name: &str, count: usize) -> String {
     (0..count).map(|number| format!("The pump {name}{number} is painted blué and moves water every day.\n\n")).collect()
 }
 
-#[tokio::test]
-async fn quotes_of_long_documents_are_found_in_the_parts_that_have_their_words() {
+/// Imports a document that is compared in parts.
+async fn with_long_document(content: &str) -> (TestApp, Tenant, DocId) {
     let mut setup = Setup::default();
     setup.options.read_limits = ReadLimits { search_bytes: 100_000, selection_bytes: 100_000 };
     let world = TestApp::with(setup).await;
     let tenant = world.tenant().await;
     let url = "https://long.example/";
-    let content = filler("a", 6_000) + "The walrus sleeps on the pump until noon.\n\n" + &filler("b", 3_000);
-    world.import_one(page(url, &content)).await;
+    world.import_one(page(url, content)).await;
     let doc_id = world.app.read_document(&tenant.viewer, read_url(url)).await.unwrap().document.doc_id;
+    (world, tenant, doc_id)
+}
+
+/// A quote of the latest capture of a document.
+fn of_latest(doc_id: DocId, quote: &str, char_start: Option<usize>) -> Citation {
+    Citation { doc_id, capture_id: None, quote: quote.to_owned(), char_start, char_end: None }
+}
+
+#[tokio::test]
+async fn quotes_of_long_documents_are_found_in_the_parts_that_have_their_words() {
+    let content = filler("a", 6_000) + "The walrus sleeps on the pump until noon.\n\n" + &filler("b", 3_000);
+    let (world, tenant, doc_id) = with_long_document(&content).await;
     let quote = "he walrus sleeps on the pump until noon.\n\nThe pump b0 is paint";
     let place = content[..content.find(quote).unwrap()].chars().count();
     let range = place..place + quote.chars().count();
     let check = async |quote: &str, char_start| {
-        let citation = Citation { doc_id, capture_id: None, quote: quote.to_owned(), char_start, char_end: None };
-        let verified = verify(&world, &tenant, &citation).await;
+        let verified = verify(&world, &tenant, &of_latest(doc_id, quote, char_start)).await;
         assert_eq!(verified.cited, verified.latest);
         verified.cited.comparison
     };
@@ -256,21 +266,10 @@ async fn quotes_of_long_documents_are_found_in_the_parts_that_have_their_words()
 
 #[tokio::test]
 async fn quotes_of_common_words_are_found_in_all_of_a_long_document() {
-    let mut setup = Setup::default();
-    setup.options.read_limits = ReadLimits { search_bytes: 100_000, selection_bytes: 100_000 };
-    let world = TestApp::with(setup).await;
-    let tenant = world.tenant().await;
-    let (url, middle) = ("https://long.example/", "Of pumps that are painted, the day is water.\n\n");
+    let middle = "Of pumps that are painted, the day is water.\n\n";
     let content = filler("a", 6_000) + middle + &filler("b", 3_000) + "水の中で眠る。\n\n" + &filler("c", 2_000);
-    world.import_one(page(url, &content)).await;
-    let doc_id = world.app.read_document(&tenant.viewer, read_url(url)).await.unwrap().document.doc_id;
-    let citation = |quote: &str, char_start| Citation {
-        doc_id,
-        capture_id: None,
-        quote: quote.to_owned(),
-        char_start,
-        char_end: None,
-    };
+    let (world, tenant, doc_id) = with_long_document(&content).await;
+    let citation = |quote: &str, char_start| of_latest(doc_id, quote, char_start);
     let quotes = [
         // A rare word at an end names the part.
         "that are painted",
@@ -293,24 +292,11 @@ async fn quotes_of_common_words_are_found_in_all_of_a_long_document() {
 
 #[tokio::test]
 async fn quotes_of_cut_words_are_found_in_all_of_a_long_document() {
-    let mut setup = Setup::default();
-    setup.options.read_limits = ReadLimits { search_bytes: 100_000, selection_bytes: 100_000 };
-    let world = TestApp::with(setup).await;
-    let tenant = world.tenant().await;
-    let url = "https://long.example/";
     let filler = |name: &str, count| filler(name, count).replace("pump", "Quarterly pump");
     let content = filler("a", 6_000) + "The Quarterly report of the walrus.\n\n" + &filler("b", 3_000);
-    world.import_one(page(url, &content)).await;
-    let doc_id = world.app.read_document(&tenant.viewer, read_url(url)).await.unwrap().document.doc_id;
+    let (world, tenant, doc_id) = with_long_document(&content).await;
     let quotes = ["Quarterly repor", "uarterly report", "uarterly repor", "repor", "alru", "Quarterly repair", "camel"];
-    let citation = |quote: &&str| Citation {
-        doc_id,
-        capture_id: None,
-        quote: (*quote).to_owned(),
-        char_start: None,
-        char_end: None,
-    };
-    let citations = quotes.iter().map(citation).collect();
+    let citations = quotes.iter().map(|quote| of_latest(doc_id, quote, None)).collect();
     let verified = world.app.verify_citations(&tenant.viewer, citations).await.unwrap();
     for (quote, verified) in quotes.iter().zip(verified) {
         match content.find(quote) {
