@@ -15,7 +15,10 @@ const ENOUGH: usize = 100;
 /// Number of candidates that are expected within the distance, relative to the number that is needed: the sample may be unlucky.
 const MARGIN: f32 = 1.3;
 
-/// Number of vectors of the sample that are compared, and some for each hit.
+/// Number of vectors around the nearest centers of clusters that are searched for better hits than those of the sample.
+const PROBED: usize = 4_096;
+
+/// Number of the nearest of these vectors that are compared, and some for each hit.
 const COMPARED: usize = 64;
 const COMPARED_PER_HIT: usize = 2;
 
@@ -62,19 +65,28 @@ impl Nearest {
         self.0.get(at.max(ENOUGH - 1)).map(|sampled| sampled.distance)
     }
 
-    /// Returns the distance within which the best documents are found: they are not worse than the best of the sample, whose vectors are
-    /// compared. `None` if the sample has fewer than `hits` documents.
+    /// Returns the distance within which the best documents are found: they are not worse than the best of the sample and of the nearest
+    /// clusters, whose nearest vectors are compared. `None` if these are of fewer than `hits` documents.
     pub fn bound_of_hits(&self, segments: &[LargeSegment], hits: usize, comparison: &mut Comparison) -> Option<u16> {
+        let mut nearest: Vec<(u16, u32, u32)> =
+            self.0.iter().map(|sampled| (sampled.distance, sampled.segment, sampled.position)).collect();
+        for (number, segment) in segments.iter().enumerate() {
+            add_nearest_clusters(number, segment, &mut nearest);
+        }
+        if compared(hits) < nearest.len() {
+            nearest.select_nth_unstable(compared(hits));
+            nearest.truncate(compared(hits));
+        }
         let mut best: Vec<(u32, DocId, f32)> = Vec::new();
-        for sampled in self.0[..compared(hits).min(self.0.len())].chunks(PRELOADED) {
-            let vector = |Sampled { segment, position, .. }: &Sampled| {
+        for nearest in nearest.chunks(PRELOADED) {
+            let vector = |(_, segment, position): &(u16, u32, u32)| {
                 let LargeSegment { sketches, columns, .. } = &segments[*segment as usize];
                 (*segment, sketches.vectors[*position as usize], &columns.vectors)
             };
-            for (_, vector, columns) in sampled.iter().map(vector) {
+            for (_, vector, columns) in nearest.iter().map(vector) {
                 comparison.preload(columns, vector.row);
             }
-            best.extend(sampled.iter().map(vector).filter_map(|(segment, vector, columns)| {
+            best.extend(nearest.iter().map(vector).filter_map(|(segment, vector, columns)| {
                 Some((segment, vector.doc, comparison.best(columns, [vector.row].into_iter())?))
             }));
         }
@@ -86,7 +98,7 @@ impl Nearest {
     }
 }
 
-/// Returns the number of vectors of the sample that are compared.
+/// Returns the number of vectors that are compared.
 fn compared(hits: usize) -> usize {
     hits.saturating_mul(COMPARED_PER_HIT).saturating_add(COMPARED)
 }
@@ -116,5 +128,22 @@ fn add_segment(number: usize, segment: &LargeSegment, sampled: &mut Vec<Sampled>
             position: *position,
             candidates,
         }));
+    }
+}
+
+/// Adds the vectors around the nearest centers of a segment, with their distances and positions.
+fn add_nearest_clusters(number: usize, segment: &LargeSegment, nearest: &mut Vec<(u16, u32, u32)>) {
+    let LargeSegment { sketches, query, filter, .. } = segment;
+    let words = query.bits.len();
+    let mut distances = Vec::new();
+    for range in sketches.clusters.nearest(&query.bits, PROBED) {
+        distances.resize(range.len(), 0);
+        kernels::distances(&sketches.bits[range.start * words..range.end * words], &query.bits, &mut distances);
+        let vectors = range.clone().zip(&sketches.vectors[range]).zip(&distances);
+        nearest.extend(
+            vectors
+                .filter(|((_, vector), _)| filter.admits(vector.doc))
+                .map(|((position, _), distance)| (query.expected(*distance), number as u32, position as u32)),
+        );
     }
 }

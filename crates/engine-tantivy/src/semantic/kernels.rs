@@ -125,6 +125,16 @@ pub fn positions_within(distances: &[u16], limit: u16, positions: &mut Vec<u32>)
     }
 }
 
+/// Replaces distances by those that are smaller, and the numbers beside them by `number`.
+#[multiversion(targets("x86_64+avx2"))]
+pub fn keep_nearer(distances: &[u16], number: u16, nearest: &mut [u16], numbers: &mut [u16]) {
+    for ((distance, nearest), of_nearest) in distances.iter().zip(nearest).zip(numbers) {
+        // Without branches, so that it is vectorized.
+        *of_nearest = if distance < nearest { number } else { *of_nearest };
+        *nearest = (*nearest).min(*distance);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +173,20 @@ mod tests {
                     assert_eq!((sums.counts[set] as usize, u64::from(sums.levels[set])), (members.len(), levels));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn nearest_distances_are_kept_with_their_numbers() {
+        let (mut nearest, mut numbers) = (vec![u16::MAX; 40], vec![0; 40]);
+        for number in 0..5 {
+            let distances: Vec<u16> = (0..40).map(|at| (at * 7 + number * 11) % 13).collect();
+            keep_nearer(&distances, number, &mut nearest, &mut numbers);
+        }
+        for at in 0..40 {
+            let distance = |number: &u16| (at * 7 + number * 11) % 13;
+            let number = (0..5).min_by_key(distance).expect("a number");
+            assert_eq!((nearest[usize::from(at)], numbers[usize::from(at)]), (distance(&number), number));
         }
     }
 

@@ -4,6 +4,7 @@
 //! candidates, and only those are compared that may be among the nearest by a closer estimate.
 
 mod bound;
+mod clusters;
 mod column_cache;
 mod columns;
 mod compare;

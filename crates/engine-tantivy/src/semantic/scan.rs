@@ -26,6 +26,8 @@ pub struct Candidate {
     /// Distance that is expected from both sketches.
     distance: u16,
     pub segment: u32,
+    /// Position among the sketches of the segment.
+    position: u32,
     pub doc: DocId,
     /// First value in the column of codes.
     pub row: u32,
@@ -60,32 +62,52 @@ fn nearest_within(
     limit: usize,
     threads: &Threads,
 ) -> tantivy::Result<Vec<Candidate>> {
-    let total: usize = segments.iter().map(|segment| segment.sketches.len()).sum();
-    let parts = total.div_ceil(PART);
-    // Scans a share of the vectors of all segments, numbered one after the other.
-    let scan = |part: usize, collector: &mut Collector| {
-        let (start, end) = (part * PART, total.min((part + 1) * PART));
-        let mut offset = 0;
-        for (number, segment) in segments.iter().enumerate() {
-            let length = segment.sketches.len();
-            let position = |at: usize| segment.sketches.document_start(at.saturating_sub(offset).min(length));
-            scan_range(segment, number, position(start)..position(end), collector);
-            offset += length;
-        }
-    };
+    let parts = parts(segments, bound);
     // A thread takes the next part when it is done with one: another thread may begin late, or be interrupted.
     let next = AtomicUsize::new(0);
     let scan_parts = |()| {
         let mut collector = Collector::new(limit, bound);
-        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        taken.take_while(|part| *part < parts).for_each(|part| scan(part, &mut collector));
+        let taken = std::iter::repeat_with(|| parts.get(next.fetch_add(1, Ordering::Relaxed)));
+        for (number, ranges) in taken.map_while(|part| part) {
+            ranges.iter().for_each(|range| scan_range(&segments[*number], *number, range.clone(), &mut collector));
+        }
         collector.candidates
     };
     let scan_all = |threads: usize| parallel::join((), (1..threads).map(|_| ()), &scan_parts);
+    let total: usize = parts.iter().flat_map(|(_, ranges)| ranges).map(ExactSizeIterator::len).sum();
     let mut all = threads.use_up_to(total / VECTORS_PER_THREAD, scan_all)?;
-    all.sort_by_key(|candidate| (candidate.segment, candidate.doc, candidate.row));
+    // In the order in which they are offered, which decides between candidates at the same distance.
+    all.sort_unstable_by_key(|candidate| (candidate.segment, candidate.position));
     keep_nearest(&mut all, limit);
+    all.sort_unstable_by_key(|candidate| (candidate.segment, candidate.doc, candidate.row));
     Ok(all)
+}
+
+/// Returns the ranges of positions that are scanned for vectors within a distance, in parts with the number of their segment.
+fn parts(segments: &[LargeSegment], bound: u16) -> Vec<(usize, Vec<Range<usize>>)> {
+    let mut parts = Vec::new();
+    for (number, LargeSegment { sketches, query, .. }) in segments.iter().enumerate() {
+        let mut part = Vec::new();
+        let mut length = 0;
+        let Some(bits) = query.bits_within(bound) else { continue };
+        for range in sketches.clusters.within(&query.bits, bits) {
+            let mut start = range.start;
+            while start < range.end {
+                let end = sketches.document_start(range.end.min(start + PART - length)).min(range.end);
+                part.push(start..end);
+                length += end - start;
+                start = end;
+                if length >= PART {
+                    parts.push((number, std::mem::take(&mut part)));
+                    length = 0;
+                }
+            }
+        }
+        if !part.is_empty() {
+            parts.push((number, part));
+        }
+    }
+    parts
 }
 
 /// Keeps the `limit` nearest candidates, the first ones of those at the same distance, in their order.
@@ -135,7 +157,8 @@ fn scan_range(segment: &LargeSegment, number: usize, range: Range<usize>, collec
             let mut offer = |at: usize, distance: u16| {
                 if collector.accepts(distance) {
                     let (row, cosine) = (vectors[at].row, sketches.cosine(start + at, query));
-                    collector.add(Candidate { distance, segment: number as u32, doc, row, cosine });
+                    let (segment, position) = (number as u32, (start + at) as u32);
+                    collector.add(Candidate { distance, segment, position, doc, row, cosine });
                 }
             };
             if passages.len() == 1 {

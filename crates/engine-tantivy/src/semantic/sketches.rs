@@ -3,6 +3,7 @@
 use engine::VectorKind;
 use tantivy::{DocId, SegmentReader};
 
+use super::clusters::Clusters;
 use super::columns::{CodeBuffer, VectorColumns};
 use super::passages::Vector;
 use super::query_levels::{Correction, QueryLevels};
@@ -46,7 +47,7 @@ impl QuerySketch {
     }
 }
 
-/// Sketches of all vectors of one kind in a segment, in the order of documents.
+/// Sketches of all vectors of one kind in a segment, in the order of their clusters. Those of a document are one after the other.
 pub struct Sketches {
     kind: VectorKind,
     /// Rotated mean of the unit vectors. A bit tells if a component of a unit vector is larger.
@@ -58,6 +59,7 @@ pub struct Sketches {
     /// Bits that tell if the absolute value of a component is large.
     magnitudes: Vec<u64>,
     pub sample: Sample,
+    pub clusters: Clusters,
 }
 
 /// Sketches of some vectors.
@@ -105,13 +107,14 @@ impl Sketches {
             magnitudes.extend(part.magnitudes);
             vectors.extend(part.vectors);
         }
-        bits.shrink_to_fit();
-        magnitudes.shrink_to_fit();
-        vectors.shrink_to_fit();
+        let (clusters, order) = Clusters::new(&vectors, &bits, words(kind), threads)?;
+        let bits = in_order(&bits, &order, words(kind));
+        let magnitudes = in_order(&magnitudes, &order, words(kind));
+        let vectors = in_order(&vectors, &order, 1);
         let sample = Sample::new(&vectors, &bits, columns.documents(), words(kind));
         let leading = leading_words(words(kind));
         let leading = bits.chunks_exact(words(kind)).flat_map(|sketch| &sketch[..leading]).copied().collect();
-        Ok(Self { kind, mean, vectors, bits, leading, magnitudes, sample })
+        Ok(Self { kind, mean, vectors, bits, leading, magnitudes, sample, clusters })
     }
 
     /// Returns the sketch of a query.
@@ -180,6 +183,13 @@ impl Sketches {
         // One by one: it is the next position, unless the document is long.
         position + self.vectors[position..].iter().take_while(|vector| vector.doc == last.doc).count()
     }
+}
+
+/// Returns values, of which each position has `width`, in another order of positions.
+fn in_order<T: Copy>(values: &[T], order: &[u32], width: usize) -> Vec<T> {
+    let mut ordered = Vec::with_capacity(values.len());
+    order.iter().for_each(|at| ordered.extend_from_slice(&values[*at as usize * width..][..width]));
+    ordered
 }
 
 /// Returns the number of words of a sketch.
