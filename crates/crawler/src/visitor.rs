@@ -156,7 +156,7 @@ impl Visitor {
                 digest: url.content_digest.clone(),
                 ..Reading::of(url.state, None)
             }),
-            VisitBody::Redirect(target) => redirect(&address, target.as_str(), outlinks),
+            VisitBody::Redirect { target, is_permanent } => redirect(&address, target.as_str(), is_permanent, outlinks),
             VisitBody::Data { bytes, is_truncated, validators } => {
                 let base = Url::parse(&url.url).ok();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
@@ -252,7 +252,8 @@ impl Visitor {
         if page.kind == FileKind::Html
             && let Some(target) = signs.read(page, &self.token, address, &context.plan, outlinks).await
         {
-            return redirect(address, &target.url, outlinks).map(Some);
+            // A refresh does not say for how long it holds.
+            return redirect(address, &target.url, false, outlinks).map(Some);
         }
         if signs.directives.noindex {
             return Ok(Some(Reading::skipped("noindex")));
@@ -328,13 +329,15 @@ async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mu
     }
 }
 
-fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
+/// Follows a redirect. A page whose target is not visited has left the index for good only if the redirect is permanent: a
+/// temporary one promises that the page returns.
+fn redirect(from: &Address, target: &str, is_permanent: bool, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
     let target = Address::parse(target).map_err(|_| Trouble::Useless("invalid_redirect"))?;
     if from.is_target_of(&target) {
         return Err(Trouble::Useless("redirect_loop"));
     }
     if !outlinks.add_target(&target) {
-        return Ok(Reading::skipped("redirect_outside"));
+        return Ok(Reading::skipped(if is_permanent { "moved_outside" } else { "redirect_outside" }));
     }
     Ok(Reading { target: Some(target.doc_id()), ..Reading::of(CrawlUrlState::Redirected, None) })
 }

@@ -69,7 +69,7 @@ pub enum PageChange {
     /// Nothing was learned of the content.
     Keep,
     /// Removes the document unless another crawl lists it. One that this crawl does not list itself is removed only if the site
-    /// says so: it is gone, a redirect or a duplicate, `noindex` or disallowed.
+    /// says so: it is gone, a duplicate, `noindex` or disallowed, or it redirects to a page that is visited or for good.
     Remove,
 }
 
