@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use docstore::{CrawlUrl, NewCrawlUrl, SkippedLinks};
 use model::{CrawlUrlKind, Timestamp};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::address::Address;
 use crate::plan::{Plan, Sitemaps};
@@ -31,12 +32,14 @@ pub struct Outlinks<'a> {
     shape: String,
     found: Vec<NewCrawlUrl>,
     skipped: BTreeMap<&'static str, (i64, String)>,
+    /// Turn of the feed whose links these are, if they are of one.
+    pub turn: Option<OwnedSemaphorePermit>,
 }
 
 impl<'a> Outlinks<'a> {
     pub fn new(plan: &'a Plan, scope: &'a Scope, from: &'a CrawlUrl) -> Self {
         let shape = Address::parse(&from.url).map(|address| address.shape()).unwrap_or_default();
-        Self { plan, scope, from, shape, found: Vec::new(), skipped: BTreeMap::new() }
+        Self { plan, scope, from, shape, found: Vec::new(), skipped: BTreeMap::new(), turn: None }
     }
 
     /// Adds a link of a page.
@@ -182,10 +185,11 @@ impl<'a> Outlinks<'a> {
         }
     }
 
-    pub fn finish(self) -> (Vec<NewCrawlUrl>, Vec<SkippedLinks>) {
+    /// Returns the links that join the frontier, those that do not, and the turn of the feed.
+    pub fn finish(self) -> (Vec<NewCrawlUrl>, Vec<SkippedLinks>, Option<OwnedSemaphorePermit>) {
         let skipped = self.skipped.into_iter();
         let links = |(reason, (count, example)): (&str, _)| SkippedLinks { reason: reason.to_owned(), count, example };
-        (self.found, skipped.map(links).collect())
+        (self.found, skipped.map(links).collect(), self.turn)
     }
 }
 
