@@ -230,36 +230,13 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::address::Address;
+    use crate::outlinks;
     use crate::pace::PaceLimits;
 
     fn page() -> CrawlUrl {
-        CrawlUrl {
-            crawl_id: CrawlId(Uuid::from_u128(1)),
-            url_id: DocId(Uuid::from_u128(2)),
-            url: "https://h.test/a".to_owned(),
-            host: "h.test".to_owned(),
-            kind: CrawlUrlKind::Page,
-            depth: 1,
-            priority: 11,
-            chain: 0,
-            path_key: None,
-            state: CrawlUrlState::New,
-            reason: None,
-            target_id: None,
-            queued: true,
-            next_fetch_at: None,
-            attempts: 0,
-            missing: 0,
-            fetched_at: None,
-            changed_at: None,
-            visits: 0,
-            changes: 0,
-            interval_seconds: None,
-            fetched_from: None,
-            etag: None,
-            last_modified: None,
-            content_digest: None,
-        }
+        let address = Address::parse("https://h.test/a").expect("a URL");
+        outlinks::seed(&address).into_row(CrawlId(Uuid::from_u128(1)))
     }
 
     #[test]

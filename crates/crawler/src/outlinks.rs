@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use docstore::{CrawlUrl, NewCrawlUrl, SkippedLinks};
 use model::{CrawlUrlKind, Timestamp};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::address::Address;
 use crate::plan::{Plan, Sitemaps};
@@ -31,12 +32,14 @@ pub struct Outlinks<'a> {
     shape: String,
     found: Vec<NewCrawlUrl>,
     skipped: BTreeMap<&'static str, (i64, String)>,
+    /// Turn of the feed whose links these are, if they are of one.
+    pub turn: Option<OwnedSemaphorePermit>,
 }
 
 impl<'a> Outlinks<'a> {
     pub fn new(plan: &'a Plan, scope: &'a Scope, from: &'a CrawlUrl) -> Self {
         let shape = Address::parse(&from.url).map(|address| address.shape()).unwrap_or_default();
-        Self { plan, scope, from, shape, found: Vec::new(), skipped: BTreeMap::new() }
+        Self { plan, scope, from, shape, found: Vec::new(), skipped: BTreeMap::new(), turn: None }
     }
 
     /// Adds a link of a page.
@@ -182,10 +185,11 @@ impl<'a> Outlinks<'a> {
         }
     }
 
-    pub fn finish(self) -> (Vec<NewCrawlUrl>, Vec<SkippedLinks>) {
+    /// Returns the links that join the frontier, those that do not, and the turn of the feed.
+    pub fn finish(self) -> (Vec<NewCrawlUrl>, Vec<SkippedLinks>, Option<OwnedSemaphorePermit>) {
         let skipped = self.skipped.into_iter();
         let links = |(reason, (count, example)): (&str, _)| SkippedLinks { reason: reason.to_owned(), count, example };
-        (self.found, skipped.map(links).collect())
+        (self.found, skipped.map(links).collect(), self.turn)
     }
 }
 
@@ -193,9 +197,17 @@ fn page_priority(depth: i32) -> i32 {
     PAGE_PRIORITY.saturating_add(depth.min(1_000_000))
 }
 
-/// Returns true if the path ends as those of sitemaps do.
+/// Returns true if the path ends as those of sitemaps do. The name of a packed file may say that it holds something else, as
+/// `.tar.gz` does.
 fn names_sitemap(address: &Address) -> bool {
-    [".xml", ".gz"].iter().any(|end| address.path().ends_with(end))
+    const PACKED: [&str; 4] = ["xml", "txt", "rss", "atom"];
+    let name = address.path().rsplit('/').next().unwrap_or_default();
+    match name.strip_suffix(".gz") {
+        Some(packed) => {
+            packed.contains("sitemap") || packed.rsplit_once('.').is_none_or(|(_, kind)| PACKED.contains(&kind))
+        }
+        None => name.ends_with(".xml"),
+    }
 }
 
 /// Returns the frontier's entry of a seed.
@@ -212,5 +224,33 @@ pub fn seed(address: &Address) -> NewCrawlUrl {
         path_key: None,
         modified_at: None,
         is_seed: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_sitemaps_by_their_names() {
+        for (path, expected) in [
+            ("/sitemap.xml", true),
+            ("/sitemap.xml.gz", true),
+            ("/sitemap-2024.05.gz", true),
+            ("/urls.txt.gz?v=1.2", true),
+            ("/feed.rss.gz", true),
+            ("/v1.2/urls.gz", true),
+            ("/dump.tar.gz", false),
+            ("/data.csv.gz", false),
+            ("/tool-1.2.gz", false),
+            ("/sitemap/dump.tar.gz", false),
+            ("/sitemap.txt", false),
+            ("/archive.gz/about", false),
+            ("/", false),
+        ] {
+            let address = Address::parse(&format!("https://h.test{path}")).expect("a URL");
+            let expected = if expected { CrawlUrlKind::Sitemap } else { CrawlUrlKind::Page };
+            assert_eq!(seed(&address).kind, expected, "{path}");
+        }
     }
 }

@@ -154,7 +154,10 @@ impl Session {
             outcome = self.visitor.visit(context, &url, known, pace, now) => outcome,
         };
         // From here on nothing is interrupted: the database would complete a visit that this instance has given up.
-        let Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable } = outcome;
+        let Outcome { url, change, canonical, next_if_unchanged, links, skipped, turn, pause, is_unreachable } =
+            outcome;
+        // Kept until the links are stored.
+        let _turn = turn;
         let crawl_id = url.crawl_id;
         // The rest is added with the outcome, so that an interrupted list is read again.
         let mut links = links.into_iter();

@@ -1,7 +1,7 @@
 //! Start of crawls and of single visits.
 
 use docstore::{AuditEntry, Crawl, Docstore, StoreError};
-use model::{CrawlId, CrawlStatus, Timestamp};
+use model::{CrawlId, Timestamp};
 use uuid::Uuid;
 
 use crate::address::Address;
@@ -34,6 +34,16 @@ pub struct NewCrawl {
     pub url_limit: u64,
 }
 
+impl NewCrawl {
+    /// Returns the row of the crawl, with a new id.
+    fn into_row(self, now: Timestamp) -> Result<Crawl, serde_json::Error> {
+        let settings = serde_json::to_string(&self.plan)?;
+        let limit = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
+        let crawl = Crawl::new(CrawlId(Uuid::now_v7()), self.name, settings, limit(self.url_limit), now);
+        Ok(Crawl { page_limit: self.page_limit.map(limit), ..crawl })
+    }
+}
+
 /// Starts a crawl, or goes on with the one of this name. If that has ended, a new round visits all its URLs again. The audit
 /// entry gets the crawl as its subject.
 ///
@@ -61,20 +71,7 @@ pub async fn begin(
     entry: Option<AuditEntry>,
 ) -> Result<Crawl, StartError> {
     let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::parse(seed).ok()).collect();
-    let crawl = Crawl {
-        crawl_id: CrawlId(Uuid::now_v7()),
-        name: new.name,
-        settings: serde_json::to_string(&new.plan)?,
-        status: CrawlStatus::Running,
-        created_at: now,
-        started_at: now,
-        finished_at: None,
-        page_limit: new.page_limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX)),
-        url_limit: i64::try_from(new.url_limit).unwrap_or(i64::MAX),
-        urls: 0,
-        queued: 0,
-        pages: 0,
-    };
+    let crawl = new.into_row(now)?;
     Ok(store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), LIMITS, now, entry).await?)
 }
 
@@ -108,21 +105,8 @@ pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: T
         seeds.push(address.url.clone());
     }
     let plan = Plan { seeds, depth: Some(0), sitemaps: Sitemaps::Off, ..Plan::default() };
-    let crawl = Crawl {
-        crawl_id: CrawlId(Uuid::now_v7()),
-        name: SINGLE_PAGES.to_owned(),
-        settings: serde_json::to_string(&plan)?,
-        status: CrawlStatus::Running,
-        created_at: now,
-        started_at: now,
-        finished_at: None,
-        page_limit: None,
-        url_limit: i64::try_from(url_limit).unwrap_or(i64::MAX),
-        urls: 0,
-        queued: 0,
-        pages: 0,
-    };
-    store.start_crawl(crawl, vec![outlinks::seed(address)], LIMITS, now, None).await?;
+    let new = NewCrawl { name: SINGLE_PAGES.to_owned(), plan, page_limit: None, url_limit };
+    store.start_crawl(new.into_row(now)?, vec![outlinks::seed(address)], LIMITS, now, None).await?;
     // If that crawl was stopped, its round goes on, which may have visited the page.
     store.refresh_crawled_page(address.doc_id(), now).await?;
     Ok(())

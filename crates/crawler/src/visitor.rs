@@ -10,7 +10,7 @@ use fetcher::{Accept, FetchError, FetchedPage, Fetcher, HostRules, Validators, V
 use file_types::FileKind;
 use ingest::scripted::{RenderTurn, Rendering, Scripted, Scripts, needs_scripts};
 use model::{CrawlUrlKind, CrawlUrlState, DocId, OrganizationId, Timestamp};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::coop::consume_budget;
 use url::Url;
 
@@ -24,7 +24,7 @@ use crate::scope::Scope;
 use crate::signs::Signs;
 use crate::{document, feed, link_header, soft_404};
 
-/// Sitemaps and feeds that are read at a time: each may take the memory of many pages.
+/// Sitemaps and feeds that are read at a time, until their links are stored: each may take the memory of many pages.
 const FEEDS_AT_A_TIME: usize = 2;
 
 /// Plan of a crawl with its scope.
@@ -42,7 +42,7 @@ pub struct Visitor {
     pub scripted: Scripted,
     /// Name of this crawler in robots.txt and directives.
     pub token: String,
-    feeds: Semaphore,
+    feeds: Arc<Semaphore>,
 }
 
 /// Content of a page in the index before its visit.
@@ -62,6 +62,8 @@ pub struct Outcome {
     pub next_if_unchanged: NextVisit,
     pub links: Vec<NewCrawlUrl>,
     pub skipped: Vec<SkippedLinks>,
+    /// Turn of a feed, to be kept until the links are stored.
+    pub turn: Option<OwnedSemaphorePermit>,
     /// Time to leave the host alone.
     pub pause: Duration,
     /// The host, or its robots.txt, cannot be reached.
@@ -70,7 +72,7 @@ pub struct Outcome {
 
 impl Visitor {
     pub fn new(fetcher: Fetcher, extractor: Arc<dyn Extractor>, scripted: Scripted, token: String) -> Self {
-        Self { fetcher, extractor, scripted, token, feeds: Semaphore::new(FEEDS_AT_A_TIME) }
+        Self { fetcher, extractor, scripted, token, feeds: Arc::new(Semaphore::new(FEEDS_AT_A_TIME)) }
     }
 
     /// Visits a URL.
@@ -84,7 +86,7 @@ impl Visitor {
     ) -> Outcome {
         let mut outlinks = Outlinks::new(&context.plan, &context.scope, before);
         let outcome = self.read(context, before, known, pace, &mut outlinks, now).await;
-        let (links, skipped) = outlinks.finish();
+        let (links, skipped, turn) = outlinks.finish();
         let mut url = CrawlUrl { fetched_at: Some(now), ..before.clone() };
         url.visits = url.visits.saturating_add(1);
         let every = context.plan.every();
@@ -96,7 +98,7 @@ impl Visitor {
             }
             Err(trouble) => trouble_with(&mut url, before, known.is_listed, &trouble, every, pace, now),
         };
-        Outcome { url, change, canonical, next_if_unchanged, links, skipped, pause, is_unreachable }
+        Outcome { url, change, canonical, next_if_unchanged, links, skipped, turn, pause, is_unreachable }
     }
 
     async fn read(
@@ -135,8 +137,9 @@ impl Visitor {
             return Ok(Reading::skipped("robots"));
         }
         let is_feed = url.kind == CrawlUrlKind::Sitemap;
-        // Held until the content has been read, since it bounds the memory.
-        let _turn = if is_feed { self.feeds.acquire().await.ok() } else { None };
+        if is_feed {
+            self.wait_for_turn(outlinks).await;
+        }
         let request = VisitRequest {
             url: url.url.clone(),
             validators: validators(url).filter(|_| known.is_current),
@@ -156,7 +159,7 @@ impl Visitor {
                 digest: url.content_digest.clone(),
                 ..Reading::of(url.state, None)
             }),
-            VisitBody::Redirect(target) => redirect(&address, target.as_str(), outlinks),
+            VisitBody::Redirect { target, is_permanent } => redirect(&address, target.as_str(), is_permanent, outlinks),
             VisitBody::Data { bytes, is_truncated, validators } => {
                 let base = Url::parse(&url.url).ok();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
@@ -171,6 +174,14 @@ impl Visitor {
                 let canonical = link_header::canonical(&links);
                 self.read_page(context, url, known, &address, *page, (directives, canonical), outlinks, now).await
             }
+        }
+    }
+
+    /// Waits for the turn of a feed, which bounds the memory of feeds and of their links.
+    async fn wait_for_turn(&self, outlinks: &mut Outlinks<'_>) {
+        // A visit that waited for a second turn would not give up its first one.
+        if outlinks.turn.is_none() {
+            outlinks.turn = Arc::clone(&self.feeds).acquire_owned().await.ok();
         }
     }
 
@@ -191,6 +202,7 @@ impl Visitor {
         let is_list = is_seed && page.kind == FileKind::Txt && is_url_list(&page).await;
         if is_list || (page.kind != FileKind::Pdf && feed::is_xml_feed(&page.body)) {
             if is_seed || context.plan.sitemaps != Sitemaps::Off {
+                self.wait_for_turn(outlinks).await;
                 let bytes = page.body.clone();
                 let read = tokio::task::spawn_blocking(move || feed::read(&bytes)).await.ok().flatten();
                 add_feed(read.unwrap_or_default(), Some(&page.final_url), &url.url, outlinks).await;
@@ -252,7 +264,8 @@ impl Visitor {
         if page.kind == FileKind::Html
             && let Some(target) = signs.read(page, &self.token, address, &context.plan, outlinks).await
         {
-            return redirect(address, &target.url, outlinks).map(Some);
+            // A refresh does not say for how long it holds.
+            return redirect(address, &target.url, false, outlinks).map(Some);
         }
         if signs.directives.noindex {
             return Ok(Some(Reading::skipped("noindex")));
@@ -328,13 +341,15 @@ async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mu
     }
 }
 
-fn redirect(from: &Address, target: &str, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
+/// Follows a redirect. If its target is not visited, a permanent one takes the page out of the index, whoever listed it. A
+/// temporary one promises that the page returns.
+fn redirect(from: &Address, target: &str, is_permanent: bool, outlinks: &mut Outlinks) -> Result<Reading, Trouble> {
     let target = Address::parse(target).map_err(|_| Trouble::Useless("invalid_redirect"))?;
     if from.is_target_of(&target) {
         return Err(Trouble::Useless("redirect_loop"));
     }
     if !outlinks.add_target(&target) {
-        return Ok(Reading::skipped("redirect_outside"));
+        return Ok(Reading::skipped(if is_permanent { "moved_outside" } else { "redirect_outside" }));
     }
     Ok(Reading { target: Some(target.doc_id()), ..Reading::of(CrawlUrlState::Redirected, None) })
 }
@@ -343,4 +358,62 @@ fn validators(url: &CrawlUrl) -> Option<Validators> {
     let (etag, last_modified) = (url.etag.clone(), url.last_modified.clone());
     let known = etag.is_some() || last_modified.is_some();
     known.then(|| Validators { url: url.fetched_from.clone().unwrap_or_default(), etag, last_modified })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use extract_worker::InProcess;
+    use fetcher::FetcherOptions;
+    use model::CrawlId;
+    use test_support::crawl_site::{CrawlSite, generated};
+    use test_support::site::Page;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::outlinks;
+    use crate::pace::PaceLimits;
+
+    fn visitor() -> Visitor {
+        let mut options = FetcherOptions::new("testbot", "1.0", None);
+        options.allow_networks = vec!["127.0.0.0/8".parse().unwrap()];
+        let fetcher = Fetcher::new(options).unwrap();
+        Visitor::new(fetcher, Arc::new(InProcess), Scripted::default(), "testbot".to_owned())
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn feeds_keep_their_turn_with_their_links() {
+        let site = CrawlSite::start("127.0.0.2", |path| match path {
+            "/feed" => Page::of("application/xml", "<rss><channel><item><link>/a</link></item></channel></rss>"),
+            "/list.txt" => Page::of("text/plain", "http://127.0.0.2/a"),
+            "/page" => generated(1, &[]),
+            _ => Page::status(404),
+        });
+        let visitor = visitor();
+        let plan = Plan { seeds: vec![site.url("/")], sitemaps: Sitemaps::Off, ..Plan::default() };
+        let scope = Scope::of(&plan);
+        let context = Context { settings: None, plan, scope };
+        let limits = PaceLimits {
+            min_delay: Duration::ZERO,
+            max_delay: Duration::ZERO,
+            max_crawl_delay: Duration::ZERO,
+            max_back_off: Duration::ZERO,
+        };
+        let mut pace = Pace { limits, response: Duration::ZERO, crawl_delay: None, failures: 0, is_public: true };
+        let known = Known { is_listed: false, is_current: false };
+        for (path, kind, expected) in [
+            ("/feed", CrawlUrlKind::Page, 1),
+            ("/list.txt", CrawlUrlKind::Page, 1),
+            ("/feed", CrawlUrlKind::Sitemap, 1),
+            ("/page", CrawlUrlKind::Page, 0),
+        ] {
+            let seed = outlinks::seed(&Address::parse(&site.url(path)).unwrap());
+            let before = CrawlUrl { kind, ..seed.into_row(CrawlId(Uuid::nil())) };
+            let outcome = visitor.visit(&context, &before, known, &mut pace, Timestamp::UNIX_EPOCH).await;
+            let turns = FEEDS_AT_A_TIME - visitor.feeds.available_permits();
+            assert_eq!(turns, expected, "{path}: {:?}", outcome.url);
+            drop(outcome);
+            assert_eq!(visitor.feeds.available_permits(), FEEDS_AT_A_TIME, "{path}");
+        }
+    }
 }

@@ -24,6 +24,44 @@ pub struct NewCrawlUrl {
     pub is_seed: bool,
 }
 
+impl NewCrawlUrl {
+    /// Returns the row of the URL in the frontier of a crawl, due at once.
+    pub fn into_row(self, crawl_id: CrawlId) -> CrawlUrl {
+        CrawlUrl {
+            crawl_id,
+            url_id: self.url_id,
+            url: self.url,
+            host: self.host,
+            kind: self.kind,
+            depth: self.depth,
+            priority: self.priority,
+            chain: self.chain,
+            path_key: self.path_key,
+            state: CrawlUrlState::New,
+            reason: None,
+            target_id: None,
+            queued: true,
+            next_fetch_at: Some(in_turn(self.priority)),
+            attempts: 0,
+            missing: 0,
+            fetched_at: None,
+            changed_at: None,
+            visits: 0,
+            changes: 0,
+            interval_seconds: None,
+            fetched_from: None,
+            etag: None,
+            last_modified: None,
+            content_digest: None,
+        }
+    }
+}
+
+/// Returns the place of a due visit in the order of its host: a time long past, whatever the clock says.
+pub(crate) fn in_turn(priority: i32) -> Timestamp {
+    Timestamp::from_millis(i64::from(priority))
+}
+
 /// Links that are not followed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SkippedLinks {
@@ -69,7 +107,7 @@ pub enum PageChange {
     /// Nothing was learned of the content.
     Keep,
     /// Removes the document unless another crawl lists it. One that this crawl does not list itself is removed only if the site
-    /// says so: it is gone, a redirect or a duplicate, `noindex` or disallowed.
+    /// says so: it is gone, a duplicate, `noindex` or disallowed, or it redirects to a page that is visited or for good.
     Remove,
 }
 

@@ -115,6 +115,30 @@ pub struct NewPageRead {
     pub parts: Option<NewParts>,
 }
 
+impl NewPageRead {
+    /// Creates the reading of a document by an organization.
+    pub fn new(organization_id: OrganizationId, new: NewDocument) -> Self {
+        let NewDocument { document, capture, passages, parts } = new;
+        let read = PageRead {
+            organization_id,
+            doc_id: document.doc_id,
+            source_url: document.source_url,
+            title: document.title,
+            description: document.description,
+            mime: document.mime,
+            language: document.language,
+            labels: document.labels,
+            published_at: document.published_at,
+            first_seen_at: document.first_seen_at,
+            last_seen_at: document.last_seen_at,
+            last_crawled_at: document.last_crawled_at,
+            stale_at: None,
+            latest_capture_id: Some(capture.capture_id),
+        };
+        Self { canonical_url: document.canonical_url, read, capture, passages, parts }
+    }
+}
+
 /// Result of storing one document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SaveOutcome {

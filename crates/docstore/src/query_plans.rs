@@ -7,7 +7,7 @@ use std::time::Duration;
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
-use model::{CrawlId, CrawlStatus, CrawlUrlKind, CrawlUrlState};
+use model::{CrawlId, CrawlUrlKind, CrawlUrlState};
 use uuid::Uuid;
 
 use crate::backend::sqlite::queries;
@@ -141,21 +141,9 @@ async fn removed_pages_and_ended_runs_are_found_by_their_times() {
 async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let mut db = Observed::new(folder.path()).await;
-    let crawl = Crawl {
-        crawl_id: CrawlId(Uuid::from_u128(1)),
-        name: "a crawl".to_owned(),
-        settings: "{}".to_owned(),
-        status: CrawlStatus::Running,
-        created_at: NOW,
-        started_at: NOW,
-        finished_at: None,
-        page_limit: Some(0),
-        url_limit: 10,
-        urls: 0,
-        queued: 0,
-        pages: 0,
-    };
-    let crawl_id = crawl.crawl_id;
+    let crawl_id = CrawlId(Uuid::from_u128(1));
+    let crawl = Crawl::new(crawl_id, "a crawl".to_owned(), "{}".to_owned(), 10, NOW);
+    let crawl = Crawl { page_limit: Some(0), ..crawl };
     let seed = NewCrawlUrl {
         url_id: DOCUMENT,
         url: "https://example.com/".to_owned(),

@@ -47,3 +47,8 @@ impl RedirectChain {
 pub(crate) fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
+
+/// Returns true if the status is a redirect whose target replaces the URL (RFC 9110, 15.4).
+pub(crate) fn is_permanent(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 308)
+}

@@ -14,7 +14,7 @@ use crate::error::{FetchError, TimeoutStage};
 use crate::guard::AddressGuard;
 use crate::outcomes::{self, Success};
 use crate::page::{FetchedPage, Validators};
-use crate::redirects::{RedirectChain, is_redirect};
+use crate::redirects::{RedirectChain, is_permanent, is_redirect};
 use crate::shared::Shared;
 use crate::targets::Target;
 
@@ -57,8 +57,12 @@ pub struct Visit {
 pub enum VisitBody {
     /// The copy that the request's validators describe is still current.
     NotModified,
-    /// Target of a redirect, checked like the URL of a request.
-    Redirect(Url),
+    Redirect {
+        /// Checked like the URL of a request.
+        target: Url,
+        /// True if the page has moved for good.
+        is_permanent: bool,
+    },
     Page(Box<FetchedPage>),
     Data {
         bytes: Bytes,
@@ -72,7 +76,7 @@ pub(crate) async fn visit(shared: &Shared, request: &VisitRequest) -> Result<Vis
     let visited = make(shared, request).await;
     outcomes::record(visited.as_ref().map(|visit| match visit.body {
         VisitBody::NotModified => Success::NotModified,
-        VisitBody::Redirect(_) => Success::Redirect,
+        VisitBody::Redirect { .. } => Success::Redirect,
         VisitBody::Page(_) | VisitBody::Data { .. } => Success::Fetched,
     }));
     visited
@@ -104,7 +108,7 @@ async fn exchange(shared: &Shared, target: &Target, request: &VisitRequest) -> R
         let mut redirects = RedirectChain::new(target, 1);
         let next = redirects.follow(target, response.headers(), shared.client.policy())?;
         body::drain(response).await;
-        VisitBody::Redirect(next.url().clone())
+        VisitBody::Redirect { target: next.url().clone(), is_permanent: is_permanent(status) }
     } else if is_conditional && status == StatusCode::NOT_MODIFIED {
         VisitBody::NotModified
     } else if is_page(status) {

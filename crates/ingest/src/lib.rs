@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod embed;
 pub mod feeder;
+pub mod fetched;
 pub mod leases;
 pub mod objects;
 pub mod pages;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use docstore::{Capture, Document, NewDocument, NewParts, PartMap, Passage, Strings, strip_nul};
+use extract::Extracted;
 use model::{CaptureFormat, CaptureId, Collection, Timestamp};
 use retrieval_core::passages::PassageSpan;
 use retrieval_core::{analysis, outline, passages, sections, url};
@@ -39,6 +40,21 @@ pub struct Content {
     pub page_starts: Vec<u32>,
     /// Share of the document that `markdown` holds.
     pub extent: Extent,
+}
+
+impl From<Extracted> for Content {
+    fn from(extracted: Extracted) -> Self {
+        Self {
+            markdown: extracted.markdown,
+            title: extracted.title,
+            description: extracted.description,
+            language: extracted.language,
+            published_at: extracted.published_at.map(Timestamp::from_millis),
+            labels: extracted.labels,
+            page_starts: extracted.page_starts,
+            extent: Extent::Whole,
+        }
+    }
 }
 
 /// Share of a document that was read.

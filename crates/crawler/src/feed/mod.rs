@@ -55,17 +55,20 @@ impl Feed {
     }
 }
 
-/// Reads a sitemap or feed of any format, also compressed. Returns `None` if it is neither.
+/// Reads a sitemap or feed of any format, also compressed. Returns `None` if it is neither. A compressed text may be of any kind and
+/// begin with a URL, so it is a sitemap only if all its lines are URLs.
 pub fn read(bytes: &[u8]) -> Option<Feed> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return read_plain(&bytes[..bytes.len().min(MAX_BYTES)], bytes.len() > MAX_BYTES);
+        let head = &bytes[..bytes.len().min(MAX_BYTES)];
+        return read_text(&String::from_utf8_lossy(head), bytes.len() > MAX_BYTES);
     }
     let mut unpacked = Vec::new();
     // One byte more tells if there is more.
     let outcome = MultiGzDecoder::new(bytes).take(MAX_BYTES as u64 + 1).read_to_end(&mut unpacked);
     let is_cut = outcome.is_err() || unpacked.len() > MAX_BYTES;
     unpacked.truncate(MAX_BYTES);
-    read_plain(&unpacked, is_cut)
+    let text = String::from_utf8_lossy(&unpacked);
+    is_xml_or_list(&text, is_cut).then(|| read_text(&text, is_cut)).flatten()
 }
 
 /// Returns true if the document is a sitemap or feed in XML.
@@ -87,9 +90,15 @@ fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim_start()
 }
 
-fn read_plain(bytes: &[u8], is_cut: bool) -> Option<Feed> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = without_mark(&text);
+/// Returns true if a text may be XML, or each of its lines is a URL. The last line of a text that is cut does not count.
+fn is_xml_or_list(text: &str, is_cut: bool) -> bool {
+    let text = without_mark(text);
+    let lines = if is_cut { text.rsplit_once('\n').map_or("", |(lines, _)| lines) } else { text };
+    text.starts_with('<') || text::is_list(lines)
+}
+
+fn read_text(text: &str, is_cut: bool) -> Option<Feed> {
+    let text = without_mark(text);
     let mut feed = if text.starts_with('<') { xml::read(text)? } else { text::read(text)? };
     feed.is_cut |= is_cut;
     Some(feed)
@@ -138,6 +147,25 @@ mod tests {
         assert_eq!(read(b"a text\nhttps://h/a"), None);
         assert_eq!(read(b""), None);
         assert_eq!(read(b"<html><a href=x></html>"), None);
+    }
+
+    #[test]
+    fn compressed_text_is_read_if_all_its_lines_are_urls() {
+        let feed = read(&gzip(b"\xef\xbb\xbfhttps://h/a\r\n\nhttps://h/\xe4\n")).expect("a list");
+        assert_eq!(targets(&feed), ["https://h/a", "https://h/\u{fffd}"]);
+        for text in ["https://h/a\nSee also the other pages.\n", "https://h/a is the first page", "", "dump"] {
+            assert_eq!(read(&gzip(text.as_bytes())), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn compressed_list_is_read_up_to_the_line_that_is_cut() {
+        // The last line is cut after "https".
+        let list = format!("\n\n\n{}", "https://h/a\n".repeat(MAX_BYTES / 12 + 100));
+        assert!(list[..MAX_BYTES].ends_with("\nhttps"));
+        let feed = read(&gzip(list.as_bytes())).expect("a list");
+        assert!(feed.is_cut);
+        assert_eq!(feed.links.len(), MAX_LINKS);
     }
 
     #[test]

@@ -35,6 +35,17 @@ async fn import(world: &World, url: &str) -> (DocId, String) {
     (doc_id, digest)
 }
 
+/// Path of an imported page.
+const PATH: &str = "/imported";
+
+/// Site whose imported page redirects to another host with this status.
+fn moved_away(path: &str, status: u16) -> Page {
+    match path {
+        PATH => Page { status, ..Page::redirect("http://127.0.0.9:8080/x") },
+        _ => Page::status(404),
+    }
+}
+
 /// Works on single pages until all are visited.
 async fn visit_single_pages(world: &World) {
     let instance = world.instance();
@@ -129,9 +140,8 @@ async fn page_with_a_session_parameter_keeps_its_address() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn imported_page_leaves_the_index_when_its_site_says_so() {
-    const PATH: &str = "/imported";
     type Answer = fn(&str) -> Page;
-    let cases: [(&str, Answer); 3] = [
+    let cases: [(&str, Answer); 5] = [
         ("noindex", |path| match path {
             PATH => generated(1, &[]).with("X-Robots-Tag", "noindex"),
             _ => Page::status(404),
@@ -144,6 +154,8 @@ async fn imported_page_leaves_the_index_when_its_site_says_so() {
             PATH => Page::redirect("/target"),
             _ => Page::status(404),
         }),
+        ("301 to another host", |path| moved_away(path, 301)),
+        ("308 to another host", |path| moved_away(path, 308)),
     ];
     for (case, answer) in cases {
         let world = World::new().await;
@@ -152,6 +164,23 @@ async fn imported_page_leaves_the_index_when_its_site_says_so() {
         refresh(&world, &site.url(PATH)).await;
         visit_single_pages(&world).await;
         assert!(world.listed().await.is_empty(), "{case}: {:?}", world.outcomes(SINGLE_PAGES).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn imported_page_stays_while_it_is_redirected_to_another_host() {
+    for status in [302, 303, 307] {
+        let world = World::new().await;
+        let site = CrawlSite::start("127.0.0.2", move |path| moved_away(path, status));
+        import(&world, &site.url(PATH)).await;
+        for _ in 0..2 {
+            world.clock.advance(Duration::from_secs(10));
+            refresh(&world, &site.url(PATH)).await;
+            visit_single_pages(&world).await;
+            let outcomes = world.outcomes(SINGLE_PAGES).await;
+            assert_eq!(outcomes.get("skipped/redirect_outside"), Some(&1), "{status}: {outcomes:?}");
+            assert_eq!(world.listed().await, [PATH], "{status}: {outcomes:?}");
+        }
     }
 }
 

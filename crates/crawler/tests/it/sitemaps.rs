@@ -37,6 +37,10 @@ fn listed_site() -> CrawlSite {
         "/two.xml.gz" => Page::of("application/octet-stream", gzip("<urlset><url><loc>/b</loc></url></urlset>")),
         "/list.txt" => Page::of("text/plain", list()),
         "/list.txt.gz" => Page::of("application/octet-stream", gzip(&list())),
+        "/notes.txt.gz" => Page::of("application/octet-stream", gzip(&format!("{}See also the rest.\n", list()))),
+        "/pages.csv.gz" => Page::of("application/octet-stream", gzip(&list())),
+        "/dump.tar.gz" => Page::of("application/gzip", gzip(&list())),
+        "/about.tar.gz" => generated(6, &[]),
         "/feed" => xml("<rss><channel><item><link>/c</link></item></channel></rss>"),
         "/" => {
             let page = generated(1, &["/linked".to_owned()]);
@@ -82,6 +86,22 @@ async fn sitemaps_and_feeds_can_be_seeds() {
             "{seed}: {listed:?}"
         );
         assert!(!listed.contains(&seed.to_owned()), "{listed:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_archives_are_no_sitemaps() {
+    for (seed, outcome) in [
+        ("/notes.txt.gz", "failed/not_a_sitemap"),
+        ("/pages.csv.gz", "failed/unsupported_type"),
+        ("/dump.tar.gz", "failed/unsupported_type"),
+        ("/about.tar.gz", "listed"),
+    ] {
+        let world = World::new().await;
+        let site = listed_site();
+        let crawl = world.run("site", Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url(seed)]) }).await;
+        let outcomes = world.outcomes("site").await;
+        assert_eq!((crawl.urls, outcomes.get(outcome)), (1, Some(&1)), "{seed}: {outcomes:?}");
     }
 }
 

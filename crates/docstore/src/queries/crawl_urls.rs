@@ -9,7 +9,7 @@ use super::crawl_counts::{Deltas, LINK};
 use super::crawl_locks::{lock_crawl, write_counters};
 use super::web_pages::REMOVED;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
-use crate::crawls::{CrawlLimits, NewCrawlUrl, SkippedLinks};
+use crate::crawls::{CrawlLimits, NewCrawlUrl, SkippedLinks, in_turn};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlQueue, CrawlUrl};
 use crate::schema::{crawl_hosts as hosts, crawl_queues as queues, crawl_urls as urls};
@@ -175,44 +175,9 @@ fn accept(
             }
             *count += 1;
         }
-        rows.push(new_row(crawl.crawl_id, link));
+        rows.push(link.into_row(crawl.crawl_id));
     }
     rows
-}
-
-fn new_row(crawl_id: CrawlId, link: NewCrawlUrl) -> CrawlUrl {
-    CrawlUrl {
-        crawl_id,
-        url_id: link.url_id,
-        url: link.url,
-        host: link.host,
-        kind: link.kind,
-        depth: link.depth,
-        priority: link.priority,
-        chain: link.chain,
-        path_key: link.path_key,
-        state: CrawlUrlState::New,
-        reason: None,
-        target_id: None,
-        queued: true,
-        next_fetch_at: Some(in_turn(link.priority)),
-        attempts: 0,
-        missing: 0,
-        fetched_at: None,
-        changed_at: None,
-        visits: 0,
-        changes: 0,
-        interval_seconds: None,
-        fetched_from: None,
-        etag: None,
-        last_modified: None,
-        content_digest: None,
-    }
-}
-
-/// Returns the place of a due visit in the order of its host: a time long past, whatever the clock says.
-fn in_turn(priority: i32) -> Timestamp {
-    Timestamp::from_millis(i64::from(priority))
 }
 
 /// Queues another visit of a URL that is not queued, in the current round. One that was settled without a visit is new again,

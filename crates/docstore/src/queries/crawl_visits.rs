@@ -22,6 +22,7 @@ const LIMIT: &str = "limit";
 /// Reasons that the site gives.
 const NOINDEX: &str = "noindex";
 const ROBOTS: &str = "robots";
+const MOVED_OUTSIDE: &str = "moved_outside";
 
 pub async fn list_valid_digests(connection: &mut Conn, url_ids: Vec<DocId>) -> Result<Vec<(DocId, String)>> {
     Ok(documents::table
@@ -182,7 +183,7 @@ async fn write_page(
 fn is_withdrawn(url: &CrawlUrl) -> bool {
     match url.state {
         CrawlUrlState::Gone | CrawlUrlState::Redirected => true,
-        CrawlUrlState::Skipped => matches!(url.reason.as_deref(), Some(NOINDEX | ROBOTS | CANONICAL)),
+        CrawlUrlState::Skipped => matches!(url.reason.as_deref(), Some(NOINDEX | ROBOTS | CANONICAL | MOVED_OUTSIDE)),
         CrawlUrlState::New | CrawlUrlState::Listed | CrawlUrlState::Failed => false,
     }
 }

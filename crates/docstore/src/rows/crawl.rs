@@ -32,6 +32,24 @@ row! {
 }
 
 impl Crawl {
+    /// Creates a crawl that begins its first round, without a limit of pages.
+    pub fn new(crawl_id: CrawlId, name: String, settings: String, url_limit: i64, now: Timestamp) -> Self {
+        Self {
+            crawl_id,
+            name,
+            settings,
+            status: CrawlStatus::Running,
+            created_at: now,
+            started_at: now,
+            finished_at: None,
+            page_limit: None,
+            url_limit,
+            urls: 0,
+            queued: 0,
+            pages: 0,
+        }
+    }
+
     /// Returns true if no further page may be listed.
     pub fn is_full(&self) -> bool {
         self.page_limit.is_some_and(|limit| self.pages >= limit)

@@ -59,20 +59,7 @@ fn link(url: &str) -> NewCrawlUrl {
 }
 
 pub fn new_crawl(name: &str) -> Crawl {
-    Crawl {
-        crawl_id: CrawlId(Uuid::new_v4()),
-        name: name.to_owned(),
-        settings: "{}".to_owned(),
-        status: CrawlStatus::Running,
-        created_at: NOW,
-        started_at: NOW,
-        finished_at: None,
-        page_limit: None,
-        url_limit: 1_000,
-        urls: 0,
-        queued: 0,
-        pages: 0,
-    }
+    Crawl::new(CrawlId(Uuid::new_v4()), name.to_owned(), "{}".to_owned(), 1_000, NOW)
 }
 
 pub async fn start(db: &Database, name: &str, seeds: &[&str]) -> Crawl {
@@ -534,8 +521,10 @@ async fn page_that_no_crawl_lists_is_removed_if_its_site_says_so(db: Database) {
         (CrawlUrlState::Skipped, Some("noindex"), false),
         (CrawlUrlState::Skipped, Some("robots"), false),
         (CrawlUrlState::Skipped, Some("canonical"), false),
+        (CrawlUrlState::Skipped, Some("moved_outside"), false),
         (CrawlUrlState::Gone, Some("http_410"), false),
         (CrawlUrlState::Redirected, None, false),
+        (CrawlUrlState::Skipped, Some("redirect_outside"), true),
         (CrawlUrlState::Skipped, Some("limit"), true),
         (CrawlUrlState::Skipped, Some("same_content"), true),
         (CrawlUrlState::Skipped, Some("excluded"), true),

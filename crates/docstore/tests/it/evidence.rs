@@ -1,6 +1,6 @@
 //! Captures that are kept after others have replaced them.
 
-use docstore::{Docstore, Grant, NewDocument, NewPage, NewPageRead, PageRead, ReadCapture, SaveOutcome};
+use docstore::{Docstore, Grant, NewDocument, NewPage, NewPageRead, ReadCapture, SaveOutcome};
 use model::{CaptureId, DocId, OrganizationId, Timestamp};
 
 use crate::support::{Database, NOW, at, divided, new_organization, page, workspace_document};
@@ -148,26 +148,12 @@ async fn kept_captures_expire(db: Database) {
 }
 
 fn reading(organization_id: OrganizationId, content: &str, time: Timestamp) -> NewPageRead {
-    let NewDocument { document, mut capture, passages, parts } = page(URL, content);
-    capture.captured_at = time;
-    capture.organization_id = Some(organization_id);
-    let read = PageRead {
-        organization_id,
-        doc_id: document.doc_id,
-        source_url: URL.to_owned(),
-        title: None,
-        description: None,
-        mime: None,
-        language: None,
-        labels: Default::default(),
-        published_at: None,
-        first_seen_at: time,
-        last_seen_at: time,
-        last_crawled_at: Some(time),
-        stale_at: None,
-        latest_capture_id: Some(capture.capture_id),
-    };
-    NewPageRead { canonical_url: URL.to_owned(), read, capture, passages, parts }
+    let mut new = page(URL, content);
+    (new.document.first_seen_at, new.document.last_seen_at) = (time, time);
+    new.document.last_crawled_at = Some(time);
+    new.capture.captured_at = time;
+    new.capture.organization_id = Some(organization_id);
+    NewPageRead::new(organization_id, new)
 }
 
 async fn own_readings_are_kept(db: Database) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use docstore::{LoadedPart, NewDocument, NewPageRead, PageRead, Passage, SaveOutcome, WantedParts, divide_at};
+use docstore::{LoadedPart, NewDocument, NewPageRead, Passage, SaveOutcome, WantedParts, divide_at};
 use model::{CaptureId, Collection, DocId, OrganizationId};
 
 use crate::support::{Database, NOW, at, divided, new_organization, page, workspace_document};
@@ -116,25 +116,7 @@ async fn an_organizations_own_reading_is_divided(db: Database) {
     let (reader, stranger) = (new_organization(&db).await, new_organization(&db).await);
     let new = divided(page("https://example.com/", CONTENT));
     let (doc_id, capture_id) = (new.document.doc_id, new.capture.capture_id);
-    let read = PageRead {
-        organization_id: reader,
-        doc_id,
-        source_url: String::new(),
-        title: None,
-        description: None,
-        mime: None,
-        language: None,
-        labels: Default::default(),
-        published_at: None,
-        first_seen_at: NOW,
-        last_seen_at: NOW,
-        last_crawled_at: None,
-        stale_at: None,
-        latest_capture_id: None,
-    };
-    let canonical_url = new.document.canonical_url.clone();
-    let page = NewPageRead { canonical_url, read, capture: new.capture, passages: new.passages, parts: new.parts };
-    db.save_page_read(page).await.unwrap();
+    db.save_page_read(NewPageRead::new(reader, new)).await.unwrap();
     assert_eq!(joined(&load(&db, reader, capture_id, &[0, 1, 2, 3, 4]).await), CONTENT);
     assert!(load(&db, stranger, capture_id, &[0, 1]).await.is_empty());
 }

@@ -19,10 +19,27 @@ async fn redirects_are_returned_and_not_followed() {
     .await;
     let fetcher = fetcher(options());
     let moved = visit(&fetcher, site.url("/moved"), Accept::Pages).await.unwrap();
-    assert!(matches!(moved.body, VisitBody::Redirect(url) if url.as_str() == site.url("/target")));
+    assert!(matches!(moved.body, VisitBody::Redirect { target, .. } if target.as_str() == site.url("/target")));
     assert!(!moved.is_public);
     assert_eq!(visit(&fetcher, site.url("/inside"), Accept::Pages).await.err(), Some(FetchError::RefusedAddress));
     assert_eq!(site.paths(), ["/moved", "/inside"]);
+}
+
+#[tokio::test]
+async fn redirects_are_permanent_if_their_status_says_so() {
+    let fetcher = fetcher(options());
+    for (status, expected) in [
+        ("301 Moved Permanently", true),
+        ("302 Found", false),
+        ("303 See Other", false),
+        ("307 Temporary Redirect", false),
+        ("308 Permanent Redirect", true),
+    ] {
+        let site = Site::serving(response(status, &["Location: /target"], "")).await;
+        let visited = visit(&fetcher, site.url("/"), Accept::Pages).await.unwrap();
+        let VisitBody::Redirect { is_permanent, .. } = visited.body else { panic!("no redirect: {visited:?}") };
+        assert_eq!(is_permanent, expected, "{status}");
+    }
 }
 
 #[tokio::test]

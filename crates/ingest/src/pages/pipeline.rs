@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use admission::Compute;
-use docstore::{Capture, Docstore, NewDocument, NewPageRead, PageRead};
+use docstore::{Capture, Docstore, NewPageRead};
 use fetcher::Validators;
 use model::{Clock, Collection, Timestamp};
 
 use super::source::{PageSource, Reading, SourcePage};
 use super::{Failure, LONG_BYTES, PageError, PageRequest, SeenCapture, UnreadableReason};
-use crate::prepare::{self, Content, Extent, Source};
+use crate::fetched;
+use crate::prepare::{Extent, Source};
 use crate::scripted::says_more;
 
 pub struct PagePipeline {
@@ -112,7 +113,6 @@ fn validators(capture: &Capture) -> Option<Validators> {
 }
 
 fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> NewPageRead {
-    let extracted = page.extracted.clone();
     let source = Source {
         collection: Collection::Web,
         canonical_url: request.canonical_url.clone(),
@@ -122,36 +122,7 @@ fn page_read(request: &PageRequest, page: &SourcePage, read_at: Timestamp) -> Ne
         country: None,
         listed: false,
     };
-    let content = Content {
-        markdown: extracted.markdown,
-        title: extracted.title,
-        description: extracted.description,
-        language: extracted.language,
-        published_at: extracted.published_at.map(Timestamp::from_millis),
-        labels: extracted.labels,
-        page_starts: extracted.page_starts,
-        extent: Extent::Whole,
-    };
-    let NewDocument { document, mut capture, passages, parts } = prepare::document(source, content, read_at);
-    capture.fetched_from = Some(page.final_url.clone());
-    if let Some(validators) = page.validators.clone() {
-        (capture.etag, capture.last_modified) = (validators.etag, validators.last_modified);
-    }
-    let read = PageRead {
-        organization_id: request.organization_id,
-        doc_id: document.doc_id,
-        source_url: document.source_url,
-        title: document.title,
-        description: document.description,
-        mime: document.mime,
-        language: document.language,
-        labels: document.labels,
-        published_at: document.published_at,
-        first_seen_at: document.first_seen_at,
-        last_seen_at: document.last_seen_at,
-        last_crawled_at: Some(read_at),
-        stale_at: None,
-        latest_capture_id: Some(capture.capture_id),
-    };
-    NewPageRead { canonical_url: document.canonical_url, read, capture, passages, parts }
+    let (final_url, validators) = (page.final_url.clone(), page.validators.clone());
+    let document = fetched::document(source, page.extracted.clone(), final_url, validators, read_at);
+    NewPageRead::new(request.organization_id, document)
 }

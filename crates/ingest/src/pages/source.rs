@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use extract::{ExtractRequest, Extracted};
+use extract::Extracted;
 use extract_worker::{Compartment, Extractor, Input, Lane, Turn, WorkError};
 use fetcher::{AdmittedFetch, FetchError, FetchRequest, Fetched, FetchedPage, Fetcher, Validators};
-use file_types::FileKind;
 use model::{IndexName, OrganizationId};
 use tokio::task::JoinHandle;
 use trace_context::{ActiveSpan, SpanKind};
@@ -15,6 +14,7 @@ use tracing::Instrument;
 use super::failure_cache::Cause;
 use super::single_flight::SingleFlight;
 use super::{Failure, LONG_BYTES, PageError, UnreadableReason};
+use crate::fetched;
 use crate::scripted::{Busy, RenderTurn, Rendering, Scripted, Scripts, needs_scripts};
 
 /// Time after which a page may be read again that gave way to others.
@@ -177,11 +177,7 @@ impl AdmittedRead {
     }
 
     async fn extract(&self, page: &FetchedPage) -> Result<Extracted, Failure> {
-        let request = ExtractRequest {
-            base_url: Some(page.final_url.to_string()),
-            charset: page.charset.clone(),
-            ..ExtractRequest::new(page.kind, file_name(page))
-        };
+        let request = fetched::extract_request(page);
         let turn = Turn {
             organization_id: self.organization_id,
             lane: Lane::Pages,
@@ -200,15 +196,6 @@ impl AdmittedRead {
             }
         }
     }
-}
-
-/// Returns the file name, the fallback title of a document. Empty for web pages.
-fn file_name(page: &FetchedPage) -> String {
-    if page.kind == FileKind::Html {
-        return String::new();
-    }
-    let last = page.final_url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
-    percent_encoding::percent_decode_str(last).decode_utf8_lossy().into_owned()
 }
 
 fn fetch_failed(url: &str, error: &FetchError) -> Failure {

@@ -167,18 +167,9 @@ impl FileProcessor {
             country: None,
             listed: true,
         };
-        let mut labels = vec![format!("kind:{}", kind.as_str())];
-        labels.extend(extracted.labels);
-        let content = prepare::Content {
-            title: extracted.title.or_else(|| Some(prepare::stem(&file.name).to_owned())),
-            markdown: extracted.markdown,
-            description: extracted.description,
-            language: extracted.language,
-            published_at: extracted.published_at.map(Timestamp::from_millis),
-            labels,
-            page_starts: extracted.page_starts,
-            extent: prepare::Extent::Whole,
-        };
+        let mut content = prepare::Content::from(extracted);
+        content.title.get_or_insert_with(|| prepare::stem(&file.name).to_owned());
+        content.labels.insert(0, format!("kind:{}", kind.as_str()));
         let document = prepare::document(source, content, read_at);
         let counts = RunStats { fetched: 1, indexed: 1, bytes: object.size, ..RunStats::default() };
         FileResult {

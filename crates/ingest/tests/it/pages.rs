@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use admission::Compute;
-use docstore::{NewDocument, NewPageRead, PageRead};
+use docstore::NewPageRead;
 use extract::{ExtractError, ExtractErrorKind};
 use extract_worker::{Extractor, InProcess, WorkError};
 use fetcher::{Fetcher, FetcherOptions, Politeness};
@@ -270,24 +270,9 @@ async fn store_snippet(world: &World, page: &PageRequest) {
         listed: false,
     };
     let content = Content { markdown: "A snippet.".to_owned(), extent: Extent::Snippet, ..Content::default() };
-    let NewDocument { document, capture, passages, parts } = prepare::document(source, content, world.clock.now());
-    let read = PageRead {
-        organization_id: page.organization_id,
-        doc_id: document.doc_id,
-        source_url: document.source_url,
-        title: document.title,
-        description: document.description,
-        mime: document.mime,
-        language: document.language,
-        labels: document.labels,
-        published_at: document.published_at,
-        first_seen_at: document.first_seen_at,
-        last_seen_at: document.last_seen_at,
-        last_crawled_at: None,
-        stale_at: None,
-        latest_capture_id: Some(capture.capture_id),
-    };
-    let new = NewPageRead { canonical_url: document.canonical_url, read, capture, passages, parts };
+    let mut snippet = prepare::document(source, content, world.clock.now());
+    snippet.document.last_crawled_at = None;
+    let new = NewPageRead::new(page.organization_id, snippet);
     world.store.save_snippets(page.organization_id, vec![new]).await.unwrap();
 }
 

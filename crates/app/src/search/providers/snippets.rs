@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use docstore::{
-    Capture, Docstore, Document, Grant, LoadedDocument, NewDocument, NewPageRead, Operation, PageRead, StoreError,
-};
+use docstore::{Docstore, Grant, LoadedDocument, NewDocument, NewPageRead, Operation, StoreError};
 use ingest::prepare::{self, Content, Extent, Source};
 use model::{CaptureId, Collection, DocId, OrganizationId, Timestamp};
 use tracing::Instrument;
@@ -110,27 +108,7 @@ async fn grant_when_saved(
 
 fn page_read(organization_id: OrganizationId, loaded: &LoadedDocument) -> NewPageRead {
     let LoadedDocument { document, capture, passages } = loaded.clone();
-    let Capture { capture_id, .. } = capture;
-    let Document {
-        doc_id, canonical_url, source_url, title, description, mime, language, labels, published_at, ..
-    } = document;
-    let read = PageRead {
-        organization_id,
-        doc_id,
-        source_url,
-        title,
-        description,
-        mime,
-        language,
-        labels,
-        published_at,
-        first_seen_at: document.first_seen_at,
-        last_seen_at: document.last_seen_at,
-        last_crawled_at: None,
-        stale_at: None,
-        latest_capture_id: Some(capture_id),
-    };
-    NewPageRead { canonical_url, read, capture, passages, parts: None }
+    NewPageRead::new(organization_id, NewDocument { document, capture, passages, parts: None })
 }
 
 #[cfg(test)]
