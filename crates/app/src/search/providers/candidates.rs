@@ -12,6 +12,7 @@ use retrieval_core::statistics::CollectionStatistics;
 
 use super::super::Search;
 use super::super::candidate::{Candidate, CandidateList, Trace};
+use super::super::exact::PhraseParts;
 use super::super::vectors::{RankedDocument, content_bytes};
 use super::found::FoundPage;
 use super::{filters, snippets};
@@ -87,7 +88,7 @@ impl App {
         let loaded: Documents = loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect();
         let limit = rerank::reading_limit(loaded.values().map(content_bytes));
         let ranked = self.find_ranked(&loaded, limit);
-        let loaded = self.matching(search, loaded, &order, &ranked, limit).await?;
+        let (loaded, mut phrase_parts) = self.matching(search, loaded, &order, &ranked, limit).await?;
         let mut analysed = self.analyse(search, loaded, ranked, limit).await?;
 
         // Without those that were found by meaning alone.
@@ -124,6 +125,7 @@ impl App {
                 passages: Vec::new(),
                 is_match: false,
                 nearest: Vec::new(),
+                phrase_parts: phrase_parts.remove(&doc_id).unwrap_or_default(),
                 complete: false,
                 trace: Trace::default(),
                 is_new_snippet: new.contains(&Some(doc_id)),
@@ -224,7 +226,7 @@ impl App {
     }
 
     /// Extends long contents to the beginning that ranking reads. Of an exact match it drops whole pages without the phrase; of a
-    /// snippet the provider knows the rest.
+    /// snippet the provider knows the rest. Returns the documents, with the parts to quote the phrases from.
     async fn matching(
         &self,
         search: &Search<'_>,
@@ -232,16 +234,17 @@ impl App {
         order: &[DocId],
         ranked: &HashMap<DocId, Arc<RankedDocument>>,
         limit: usize,
-    ) -> Result<Documents> {
+    ) -> Result<(Documents, PhraseParts)> {
         let _memory = self.load_beginnings(search, &mut loaded, ranked, limit).await?;
         if !search.request.exact_match {
-            return Ok(loaded);
+            return Ok((loaded, PhraseParts::new()));
         }
         let (mut snippets, whole): (Documents, Documents) =
             loaded.into_iter().partition(|(_, loaded)| is_snippet(loaded.capture.format));
         let hits: Vec<Hit> = order.iter().map(|doc_id| Hit { doc_id: *doc_id, score: 0.0 }).collect();
-        snippets.extend(self.keep_exact(search, whole, &hits, false).await?);
-        Ok(snippets)
+        let (kept, phrase_parts) = self.keep_exact(search, whole, &hits, false).await?;
+        snippets.extend(kept);
+        Ok((snippets, phrase_parts))
     }
 }
 
