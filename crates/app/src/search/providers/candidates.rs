@@ -17,7 +17,6 @@ use super::super::vectors::{RankedDocument, content_bytes};
 use super::found::FoundPage;
 use super::{filters, snippets};
 use crate::App;
-use crate::documents::is_snippet;
 use crate::error::Result;
 
 /// Rank of the best result in the score that stands in for that of the index (see `blend::FUSION_CONSTANT`).
@@ -164,8 +163,8 @@ impl App {
                 let doc_id = page.result.doc_id();
                 let (listed, own) = (listed.remove(&doc_id), own.remove(&doc_id));
                 let (mut loaded, is_new_snippet) = match (listed, own) {
-                    (Some(listed), _) if !is_snippet(listed.capture.format) => (listed, false),
-                    (_, Some(own)) if !is_snippet(own.capture.format) => (own, false),
+                    (Some(listed), _) if !listed.capture.format.is_snippet() => (listed, false),
+                    (_, Some(own)) if !own.capture.format.is_snippet() => (own, false),
                     (listed, own) => {
                         let new = snippets::document(&page, organization_id, now);
                         let length = new.capture.content.len();
@@ -197,7 +196,7 @@ impl App {
         now: Timestamp,
     ) -> Vec<DocId> {
         let lifetime = self.options.capture_lifetimes.document;
-        let is_whole = |loaded: &LoadedDocument| !is_snippet(loaded.capture.format);
+        let is_whole = |loaded: &LoadedDocument| !loaded.capture.format.is_snippet();
         let is_known = |doc_id: &DocId| {
             listed.get(doc_id).is_some_and(is_whole)
                 || own.get(doc_id).is_some_and(|own| is_whole(own) && own.capture.captured_at + lifetime > now)
@@ -240,7 +239,7 @@ impl App {
             return Ok((loaded, PhraseParts::new()));
         }
         let (mut snippets, whole): (Documents, Documents) =
-            loaded.into_iter().partition(|(_, loaded)| is_snippet(loaded.capture.format));
+            loaded.into_iter().partition(|(_, loaded)| loaded.capture.format.is_snippet());
         let hits: Vec<Hit> = order.iter().map(|doc_id| Hit { doc_id: *doc_id, score: 0.0 }).collect();
         let (kept, phrase_parts) = self.keep_exact(search, whole, &hits, false).await?;
         snippets.extend(kept);
