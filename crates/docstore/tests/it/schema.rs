@@ -169,26 +169,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         created_at: NOW,
     };
     db.record_usage(vec![usage], true).await.unwrap();
-    let file = File {
-        object_key: organization_id.to_string(),
-        organization_id: owner,
-        name: String::new(),
-        doc_id: own_id,
-        content_type: None,
-        created_at: NOW,
-        processed_etag: None,
-        processed_size: None,
-        outcome: None,
-        reason: None,
-        last_run_id: None,
-        withdrawn_at: None,
-        bytes: 0,
-        upload_expires_at: None,
-        labels: None,
-        processed_at: None,
-        original_name: None,
-        withdrawn_etag: None,
-    };
+    let file = File::registered(organization_id.to_string(), owner, String::new(), own_id, NOW);
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);
     db.request_run(run.clone()).await.unwrap();
