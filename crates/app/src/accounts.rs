@@ -247,14 +247,10 @@ pub(crate) fn balance_entry(
     now: Timestamp,
 ) -> BalanceEntry {
     BalanceEntry {
-        id: BalanceEntryId(Uuid::now_v7()),
-        organization_id,
-        cents,
-        reason,
         search_id: search.as_ref().map(|search| search.search_id),
-        created_at: now,
         identity: search.as_ref().map(|search| search.identity.rate_key()),
         research_id: search.and_then(|search| search.research_id),
+        ..BalanceEntry::new(BalanceEntryId(Uuid::now_v7()), organization_id, cents, reason, now)
     }
 }
 

@@ -134,16 +134,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         last_used_at: None,
     };
     db.create_api_key(key, audit_entry()).await.unwrap();
-    let paid = BalanceEntry {
-        id: new_id().into(),
-        organization_id: owner,
-        cents: 5,
-        reason: BalanceReason::Prepaid,
-        search_id: None,
-        created_at: NOW,
-        identity: None,
-        research_id: None,
-    };
+    let paid = BalanceEntry::new(new_id().into(), owner, 5, BalanceReason::Prepaid, NOW);
     db.post_balance_entry(paid).await.unwrap();
     let search = Search {
         search_id: new_id().into(),
