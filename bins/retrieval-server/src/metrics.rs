@@ -134,6 +134,11 @@ fn describe() {
     describe_gauge!("retrieval_index_documents", "Documents in a search index, by index.");
     describe_gauge!("retrieval_research_unfinished", "Unfinished research runs of all organizations, by status.");
     describe_histogram!(
+        "retrieval_search_duration_seconds",
+        Unit::Seconds,
+        "Duration of answered searches in seconds, through all interfaces."
+    );
+    describe_histogram!(
         "retrieval_search_stage_duration_seconds",
         Unit::Seconds,
         "Duration of the stages of searches in seconds, by stage."

@@ -61,7 +61,7 @@ fn new_organization(actor: &str, now: Timestamp, name: &str, prepaid_cents: Opti
     };
     let id = organization.id;
     let details = Details::default().with("name", name).with("prepaid_cents", prepaid_cents);
-    let entry = audit::entry(actor, now, AuditAction::OrganizationCreated, Some(id), id.0, details);
+    let entry = audit::subject_entry(actor, now, AuditAction::OrganizationCreated, Some(id), id.0, details);
     (organization, entry)
 }
 
@@ -109,7 +109,7 @@ pub async fn delete_organization(
     let id = organization_id;
     let organization = require_organization(store, id).await?;
     let details = Details::default().with("name", organization.name);
-    let entry = audit::entry(actor, now, AuditAction::OrganizationDeleted, Some(id), id.0, details);
+    let entry = audit::subject_entry(actor, now, AuditAction::OrganizationDeleted, Some(id), id.0, details);
     let deleted = store.mark_organization_deleted(id, now, entry).await?;
     deleted.ok_or_else(|| unknown_organization(id))
 }
@@ -164,7 +164,7 @@ pub(crate) fn new_key(
         .with("scopes", scope_names.join(" "))
         .with("limit_rps", row.limit_rps)
         .with("expires_at", row.expires_at.and_then(|at| to_date_time(at).format(&Rfc3339).ok()));
-    let entry = audit::entry(actor, now, AuditAction::KeyCreated, Some(organization_id), row.id.0, details);
+    let entry = audit::subject_entry(actor, now, AuditAction::KeyCreated, Some(organization_id), row.id.0, details);
     Ok((CreatedKey { key, row }, entry))
 }
 
@@ -176,7 +176,7 @@ pub async fn list_keys(store: &Docstore, organization_id: OrganizationId) -> Res
 
 /// Revokes a key. Every instance rejects it within 5 seconds.
 pub async fn revoke_key(store: &Docstore, actor: &str, now: Timestamp, key_id: ApiKeyId) -> Result<ApiKey> {
-    let entry = audit::entry(actor, now, AuditAction::KeyRevoked, None, key_id.0, Details::default());
+    let entry = audit::subject_entry(actor, now, AuditAction::KeyRevoked, None, key_id.0, Details::default());
     let revoked = store.revoke_api_key(key_id, now, entry).await?;
     revoked.ok_or_else(|| Error::invalid("key", format!("no key has the id `{key_id}`")))
 }
@@ -196,7 +196,8 @@ pub async fn add_balance(
     }
     let posted = balance_entry(organization_id, signed(cents)?, BalanceReason::Added, None, now);
     let details = Details::default().with("cents", cents);
-    let entry = audit::entry(actor, now, AuditAction::BalanceAdded, Some(organization_id), posted.id.0, details);
+    let entry =
+        audit::subject_entry(actor, now, AuditAction::BalanceAdded, Some(organization_id), posted.id.0, details);
     let balance = store.adjust_balance(posted, entry).await?;
     balance.ok_or_else(|| Error::invalid("cents", format!("adding `{cents}` cents overflows the balance")))
 }
@@ -247,14 +248,10 @@ pub(crate) fn balance_entry(
     now: Timestamp,
 ) -> BalanceEntry {
     BalanceEntry {
-        id: BalanceEntryId(Uuid::now_v7()),
-        organization_id,
-        cents,
-        reason,
         search_id: search.as_ref().map(|search| search.search_id),
-        created_at: now,
         identity: search.as_ref().map(|search| search.identity.rate_key()),
         research_id: search.and_then(|search| search.research_id),
+        ..BalanceEntry::new(BalanceEntryId(Uuid::now_v7()), organization_id, cents, reason, now)
     }
 }
 

@@ -98,7 +98,7 @@ impl App {
         let organization_id = viewer.organization_id;
         let actor = audit::actor(viewer);
         let action = AuditAction::KeyRevoked;
-        let entry = audit::entry(&actor, now, action, Some(organization_id), key_id.0, Details::default());
+        let entry = audit::subject_entry(&actor, now, action, Some(organization_id), key_id.0, Details::default());
         let revoked = self.store.revoke_organization_key(organization_id, key_id, now, entry).await?;
         let revoked = revoked.ok_or(Error::KeyNotFound)?;
         self.keys.forget(&revoked.digest).await;

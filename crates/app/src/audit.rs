@@ -12,8 +12,8 @@ pub(crate) fn actor(viewer: &Viewer) -> String {
     format!("api:{}", viewer.identity.rate_key())
 }
 
-/// Builds an audit entry. `subject_id` is the id of the changed object; `details` are its new values, never secrets.
-pub(crate) fn entry(
+/// Builds an entry about one object, such as a key. `subject_id` is its id; `details` are its new values, never secrets.
+pub(crate) fn subject_entry(
     actor: &str,
     now: Timestamp,
     action: AuditAction,
@@ -21,10 +21,10 @@ pub(crate) fn entry(
     subject_id: Uuid,
     details: Details,
 ) -> AuditEntry {
-    AuditEntry { organization_id, subject_id: Some(subject_id), ..web_entry(actor, now, action, details) }
+    AuditEntry { organization_id, subject_id: Some(subject_id), ..web_index_entry(actor, now, action, details) }
 }
 
-/// Builds an audit entry about the shared web index, without organization and subject.
-pub(crate) fn web_entry(actor: &str, now: Timestamp, action: AuditAction, details: Details) -> AuditEntry {
+/// Builds an entry about the shared web index, without organization and subject.
+pub(crate) fn web_index_entry(actor: &str, now: Timestamp, action: AuditAction, details: Details) -> AuditEntry {
     AuditEntry { details, ..AuditEntry::new(AuditEntryId(Uuid::now_v7()), now, actor, action) }
 }

@@ -148,8 +148,14 @@ mod tests {
             deleted_at: None,
             removed_at: None,
         };
-        let entry =
-            audit::entry("test", clock.now(), AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
+        let entry = audit::subject_entry(
+            "test",
+            clock.now(),
+            AuditAction::OrganizationCreated,
+            Some(id),
+            id.0,
+            Default::default(),
+        );
         store.create_organization(organization, None, entry).await.unwrap();
         let prepaid = accounts::balance_entry(id, 100, BalanceReason::Prepaid, None, clock.now());
         store.post_balance_entry(prepaid).await.unwrap();

@@ -100,7 +100,8 @@ mod tests {
             deleted_at: None,
             removed_at: None,
         };
-        let entry = audit::entry("test", now, AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
+        let entry =
+            audit::subject_entry("test", now, AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
         store.create_organization(organization, None, entry).await.unwrap();
         let search = |number: u128| Search {
             search_id: Uuid::from_u128(number).into(),

@@ -86,5 +86,5 @@ fn parse(webhook_id: &str) -> Result<WebhookId> {
 }
 
 fn entry(viewer: &Viewer, now: Timestamp, action: AuditAction, id: WebhookId, details: Details) -> AuditEntry {
-    audit::entry(&audit::actor(viewer), now, action, Some(viewer.organization_id), id.0, details)
+    audit::subject_entry(&audit::actor(viewer), now, action, Some(viewer.organization_id), id.0, details)
 }

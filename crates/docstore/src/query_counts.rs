@@ -376,14 +376,8 @@ async fn waits_for_usage_do_not_grow_with_the_identities() {
     let mut db = Observed::new(folder.path()).await;
     let organization_id = db.organization_id;
     let entry = |cents: i64, identity: Option<String>| BalanceEntry {
-        id: Uuid::new_v4().into(),
-        organization_id,
-        cents,
-        reason: BalanceReason::Added,
-        search_id: None,
-        created_at: NOW,
         identity,
-        research_id: None,
+        ..BalanceEntry::new(Uuid::new_v4().into(), organization_id, cents, BalanceReason::Added, NOW)
     };
     queries::balances::post_balance_entry(&mut db.connection, entry(1_000, None)).await.unwrap();
     for size in [1, 100] {

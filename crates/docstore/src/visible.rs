@@ -42,7 +42,7 @@ pub(crate) struct Rank {
 
 impl Rank {
     pub(crate) fn of(captured_at: Timestamp, format: CaptureFormat) -> Self {
-        Self { is_whole: format == CaptureFormat::Markdown, captured_at }
+        Self { is_whole: !format.is_snippet(), captured_at }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Titles from file names and markdown lines.
 
+use crate::blocks;
+
 /// Returns the stem of a file name as a title; `None` for an empty name.
 pub(crate) fn title_of(name: &str) -> Option<String> {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
@@ -46,7 +48,7 @@ pub(crate) fn one_line(value: &str) -> Option<String> {
     if value.contains(|c| matches!(c, '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffd}')) {
         return None;
     }
-    let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = blocks::one_line(value);
     (!line.is_empty()).then_some(line)
 }
 

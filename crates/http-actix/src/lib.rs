@@ -31,6 +31,7 @@ mod request_metrics;
 mod research;
 mod routes;
 mod search;
+mod search_metrics;
 mod served_body;
 mod server;
 mod session;

@@ -18,7 +18,7 @@ use crate::handlers::mcp;
 use crate::handlers::unmatched::UNMATCHED;
 use crate::listener::{ListenerOptions, listen};
 use crate::{Options, State, create_app, create_operations_app};
-use crate::{compat, rejections, request_metrics, warning_metrics};
+use crate::{compat, rejections, request_metrics, search_metrics, warning_metrics};
 
 /// Default maximum of threads of the public listener. They parse and serialize only: a few keep any number of cores busy
 /// with searches.
@@ -71,6 +71,7 @@ pub fn serve(
     request_metrics::register(served, UNMATCHED);
     rejections::register();
     warning_metrics::register();
+    search_metrics::register();
     let state = web::Data::new(State::new(app, research, limiter, options));
     let public_options = ListenerOptions {
         connections: Connections::new("api", options.connections.clone()),

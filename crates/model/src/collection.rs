@@ -65,3 +65,10 @@ named_enum! {
         Markdown = "markdown",
     }
 }
+
+impl CaptureFormat {
+    /// Returns true for the format of captures that hold only the text of a search result, not the whole document.
+    pub const fn is_snippet(self) -> bool {
+        matches!(self, CaptureFormat::Text)
+    }
+}

@@ -9,6 +9,15 @@ pub struct Phrases {
     analyzers: Analyzers,
 }
 
+/// Phrases that were found in a text of several sections.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Occurrences {
+    /// True if the text contains a phrase, which may begin in one section and end in a later one.
+    pub any: bool,
+    /// Numbers of the sections that contain a whole phrase, in order.
+    pub sections: Vec<usize>,
+}
+
 /// Matcher of one sequence of words in a stream of words, which it does not store (Knuth, Morris and Pratt, 1977). Linear in the
 /// number of words, whatever the sequence.
 pub struct Sequence<W> {
@@ -30,15 +39,37 @@ impl Phrases {
     /// Returns true if the text contains any of the phrases. `language` is the ISO 639-1 code of the text. Linear in its
     /// length times the number of phrases.
     pub fn any_in(&mut self, text: &str, language: Option<&str>) -> bool {
+        self.find_in(text, &[], language).any
+    }
+
+    /// Finds the phrases in a text. `starts` are the bytes at which its sections start, rising from 0; without any it is one section.
+    /// `language` is the ISO 639-1 code of the text. Linear in its length times the number of phrases.
+    pub fn find_in(&mut self, text: &str, starts: &[usize], language: Option<&str>) -> Occurrences {
         let Self { phrases, analyzers } = self;
+        let mut found = Occurrences::default();
         if phrases.is_empty() {
-            return false;
+            return found;
         }
         phrases.iter_mut().for_each(Sequence::restart);
-        let mut found = false;
+        // Number of the section that is read, and of its words up to this one.
+        let (mut section, mut words) = (0, 0);
         analyzers.of(language.and_then(Language::from_code)).tokens(text, |token| {
-            if !found && token.kind.is_positional() {
-                found = phrases.iter_mut().any(|phrase| phrase.ends_with(token.word));
+            if !token.kind.is_positional() {
+                return;
+            }
+            while starts.get(section + 1).is_some_and(|start| *start <= token.bytes.start) {
+                section += 1;
+                words = 0;
+            }
+            words += 1;
+            for phrase in phrases.iter_mut() {
+                if !phrase.ends_with(token.word) {
+                    continue;
+                }
+                found.any = true;
+                if phrase.words.len() <= words && found.sections.last() != Some(&section) {
+                    found.sections.push(section);
+                }
             }
         });
         found
@@ -135,6 +166,33 @@ mod tests {
         assert!(phrases.any_in("a red fox", None) && phrases.any_in("a brown dog", None));
         assert!(!phrases.any_in("a brown fox and a red dog", None) && !phrases.any_in("...", None));
         assert!(!phrases.any_in("red", None) && !phrases.any_in("fox", None), "phrases do not cross texts");
+    }
+
+    #[test]
+    fn phrases_are_found_in_sections() {
+        let found = |phrases: &[&str], sections: &[&str]| {
+            let starts = sections.iter().scan(0, |end, section| {
+                let start = *end;
+                *end += section.len();
+                Some(start)
+            });
+            let starts: Vec<usize> = starts.collect();
+            let found = Phrases::new(phrases.iter().copied()).find_in(&sections.concat(), &starts, Some("en"));
+            (found.any, found.sections)
+        };
+        let fox = ["red fox"];
+        assert_eq!(found(&fox, &["A fox. ", "A red fox, a RED fox. ", "Red. ", "The red fox."]), (true, vec![1, 3]));
+        assert_eq!(found(&fox, &["A fox is red. ", "Fox."]), (true, vec![]), "across a boundary");
+        assert_eq!(found(&fox, &["It is red. ", "Fox: a red fox."]), (true, vec![1]));
+        assert_eq!(found(&fox, &["red ", "", "... ", "fox"]), (true, vec![]), "sections without words");
+        assert_eq!(found(&fox, &["A fox. ", "Red."]), (false, vec![]));
+        assert_eq!(found(&["red fox", "fox"], &["Red. ", "Fox. ", "Red fox."]), (true, vec![1, 2]), "any of several");
+        let none = Occurrences::default();
+        assert_eq!(Phrases::new(["?"]).find_in("a red fox", &[0], None), none);
+        assert_eq!(Phrases::new(fox).find_in("", &[0, 5], None), none);
+        let whole = Occurrences { any: true, sections: vec![0] };
+        assert_eq!(Phrases::new(fox).find_in("a red fox", &[], None), whole, "one section");
+        assert_eq!(Phrases::new(fox).find_in("a red fox", &[0, 900], None), whole, "a beginning");
     }
 
     #[test]

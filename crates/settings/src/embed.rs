@@ -3,8 +3,7 @@
 use crate::values::{Check, http_url, positive};
 use crate::{Embed, EmbedBackend, SettingsError};
 
-/// Larger vectors gain little and cost memory in every index.
-const MAX_DIMENSIONS: u32 = 8_192;
+const MAX_DIMENSIONS: u32 = models::embedding::MAX_DIMENSIONS as u32;
 /// Bounds the size of a response.
 const MAX_BATCH: u32 = 256;
 /// Longer prefixes would leave too little of the texts.

@@ -21,6 +21,7 @@ pub struct TestEngine {
     arrived: watch::Sender<usize>,
     requests: Mutex<Vec<FirstStageRequest>>,
     matches_words_apart: AtomicBool,
+    verifies_phrases: AtomicBool,
 }
 
 /// Searches that wait.
@@ -95,6 +96,11 @@ impl TestEngine {
         self.matches_words_apart.store(true, Ordering::Relaxed);
     }
 
+    /// From now on the engine is trusted to have compared whole phrases.
+    pub fn verify_phrases(&self) {
+        self.verifies_phrases.store(true, Ordering::Relaxed);
+    }
+
     /// Returns once `count` searches have reached the engine, counted from its start.
     pub async fn reached(&self, count: usize) {
         self.arrived.subscribe().wait_for(|arrived| *arrived >= count).await.unwrap();
@@ -133,7 +139,7 @@ impl SearchEngine for TestEngine {
     }
 
     fn verifies_phrases(&self) -> bool {
-        self.inner.verifies_phrases()
+        self.verifies_phrases.load(Ordering::Relaxed) || self.inner.verifies_phrases()
     }
 
     async fn semantic(&self, request: &SemanticRequest) -> Result<Vec<SemanticHit>, EngineError> {

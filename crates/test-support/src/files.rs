@@ -24,26 +24,13 @@ impl TestApp {
     pub async fn plant_file(&self, tenant: &Tenant, name: &str, body: &str) {
         let organization_id = tenant.organization_id;
         let url = retrieval_core::url::workspace_url(organization_id, name);
-        let file = File {
-            object_key: objects::key(organization_id, name),
+        let file = File::registered(
+            objects::key(organization_id, name),
             organization_id,
-            name: name.to_owned(),
-            doc_id: retrieval_core::url::document_id(&url),
-            content_type: None,
-            created_at: self.clock.now(),
-            processed_etag: None,
-            processed_size: None,
-            outcome: None,
-            reason: None,
-            last_run_id: None,
-            withdrawn_at: None,
-            bytes: 0,
-            upload_expires_at: None,
-            labels: None,
-            processed_at: None,
-            original_name: None,
-            withdrawn_etag: None,
-        };
+            name.to_owned(),
+            retrieval_core::url::document_id(&url),
+            self.clock.now(),
+        );
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
         self.put_object(tenant, name, body).await;
     }

@@ -32,14 +32,15 @@ impl TestApp {
 
     async fn debit(&self, tenant: &Tenant, search_id: SearchId, cents: u32, minutes: u64) {
         let entry = BalanceEntry {
-            id: BalanceEntryId(Uuid::now_v7()),
-            organization_id: tenant.organization_id,
-            cents: -i64::from(cents),
-            reason: BalanceReason::Search,
             search_id: Some(search_id),
-            created_at: self.clock.now() - Duration::from_mins(minutes),
             identity: Some(tenant.viewer.identity.rate_key()),
-            research_id: None,
+            ..BalanceEntry::new(
+                BalanceEntryId(Uuid::now_v7()),
+                tenant.organization_id,
+                -i64::from(cents),
+                BalanceReason::Search,
+                self.clock.now() - Duration::from_mins(minutes),
+            )
         };
         self.store.post_balance_entry(entry).await.unwrap().unwrap();
     }

@@ -39,7 +39,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("console", &[]),
     ("server-tls", &[]),
     ("s3-server", &["connections", "server-tls"]),
-    ("settings", &[]),
+    // Dimensions of vectors have one maximum, that of the seam.
+    ("settings", &["models"]),
     ("skills", &[]),
     ("warc", &[]),
     // Addresses of results are canonical.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{Client, Database, Server, until};
@@ -167,6 +167,24 @@ fn every_label_that_a_query_compares_is_in_the_first_scrape() {
         };
         assert!(series.iter().any(has_label), "{name} has no {label} = {value}:\n{scrape}");
     }
+}
+
+#[test]
+fn searches_through_every_interface_are_measured() {
+    let server = Server::start(Database::sqlite());
+    let client = server.tenant("acme");
+    let query = json!({"query": "tides"});
+    let call = json!({"name": "search", "arguments": query});
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call});
+    let answers = [
+        client.post("/v1/search", &query),
+        client.post("/mcp", &message),
+        client.post("/compat/tavily/search", &query),
+        client.get("/compat/searxng/search?format=json&q=tides"),
+    ];
+    assert_eq!(answers.map(|answer| answer.status), [200; 4]);
+    assert_eq!(client.post("/v1/search", &json!({"query": ""})).status, 400);
+    assert_eq!(server.counted("retrieval_search_duration_seconds_count"), 4, "refused searches do not count");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docstore::{Capture, VisibleDocument};
-use model::{CaptureFormat, Collection, Timestamp};
+use model::{Collection, Timestamp};
 
 use super::ReadRequest;
 
@@ -28,7 +28,7 @@ pub fn needs_fetch(
         return false;
     }
     let Some(capture) = capture else { return true };
-    let is_snippet = is_snippet(capture.format);
+    let is_snippet = capture.format.is_snippet();
     let lifetime = request.max_age.unwrap_or(if is_snippet { lifetimes.snippet } else { lifetimes.document });
     capture.content.trim().is_empty()
         || capture.captured_at + lifetime <= now
@@ -36,15 +36,10 @@ pub fn needs_fetch(
         || (is_snippet && request.needs_whole_page())
 }
 
-/// Returns true for the format of captures that hold only the text of a search result, not the whole page.
-pub fn is_snippet(format: CaptureFormat) -> bool {
-    format == CaptureFormat::Text
-}
-
 #[cfg(test)]
 mod tests {
     use docstore::{Document, Strings};
-    use model::{CaptureId, DocId, OrganizationId};
+    use model::{CaptureFormat, CaptureId, DocId, OrganizationId};
     use uuid::Uuid;
 
     use super::super::{ContentFormat, Include, Selection, Target};

@@ -23,7 +23,6 @@ use time::OffsetDateTime;
 use crate::error::Result;
 use crate::{App, Deadline, Error, UseCase, Viewer};
 pub use freshness::CaptureLifetimes;
-pub(crate) use freshness::is_snippet;
 pub use ingest::pages::UnreadableReason;
 use outcome::{outcome, with_latest};
 pub use unread::Unread;

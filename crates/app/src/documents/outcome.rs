@@ -27,7 +27,7 @@ pub fn outcome(
     let capture = capture_view(&reading.capture);
     let has_text = document.collection != Collection::Web || has_text;
     // A snippet cannot stand in for the whole page.
-    let is_partial = request.needs_whole_page() && freshness::is_snippet(reading.capture.format);
+    let is_partial = request.needs_whole_page() && reading.capture.format.is_snippet();
     let is_available = has_text && !(failure.is_some() && is_partial);
     let stale = failure.filter(|_| is_available);
     if let Some(reason) = stale {

@@ -128,26 +128,15 @@ impl App {
         self.require_disk_space()?;
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, &name);
+        let doc_id = url::document_id(&url::workspace_url(organization_id, &name));
         let at = self.clock.now();
         let file = File {
-            object_key: object_key.clone(),
-            organization_id,
-            name: name.clone(),
-            doc_id: url::document_id(&url::workspace_url(organization_id, &name)),
             content_type: request.content_type,
-            created_at: at,
-            processed_etag: None,
-            processed_size: None,
-            outcome: None,
-            reason: None,
-            last_run_id: None,
-            withdrawn_at: None,
             bytes: i64::try_from(request.size).unwrap_or(i64::MAX),
             upload_expires_at: Some(at + self.options.presign_lifetime),
             labels: labels.map(Strings),
-            processed_at: None,
             original_name: Some(request.filename),
-            withdrawn_etag: None,
+            ..File::registered(object_key.clone(), organization_id, name.clone(), doc_id, at)
         };
         let relabels = file.labels.is_some();
         let replaced = self.register_file(file).await?;

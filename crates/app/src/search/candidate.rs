@@ -36,6 +36,8 @@ pub struct Candidate {
     pub is_match: bool,
     /// Positions of the passages that are nearest in meaning, best first, as far as they are known.
     pub nearest: Vec<usize>,
+    /// Parts of a long content to quote the phrase of an exact match from; see [`PhraseParts`](super::exact::PhraseParts).
+    pub phrase_parts: Vec<usize>,
     /// True if ranking read the whole content.
     pub complete: bool,
     pub trace: Trace,
@@ -275,6 +277,7 @@ mod tests {
                 passages: Vec::new(),
                 is_match: true,
                 nearest: Vec::new(),
+                phrase_parts: Vec::new(),
                 complete: true,
                 trace: Trace::default(),
                 is_new_snippet: false,

@@ -11,7 +11,6 @@ use retrieval_core::url::parse_workspace_url;
 use super::quote::QuoteSource;
 use super::semantic::by_both;
 use super::{Detail, SearchRequest};
-use crate::documents::is_snippet;
 use crate::excerpt::Excerpt;
 
 /// A document in its place, with the text that answers the query.
@@ -110,7 +109,7 @@ pub fn hit(
         last_crawled_at: document.last_crawled_at,
         capture_id: capture.capture_id,
         captured_at: capture.captured_at,
-        is_snippet: is_snippet(capture.format),
+        is_snippet: capture.format.is_snippet(),
         content_digest: capture.content_digest,
         snippet,
         passages,

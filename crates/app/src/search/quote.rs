@@ -144,7 +144,8 @@ impl App {
     }
 
     /// Chooses the parts of long contents to quote from: those with the best passages of ranking, or those with the nearest
-    /// passages and with the most and rarest words of the query if ranking did not read the whole.
+    /// passages and with the most and rarest words of the query if ranking did not read the whole. Those with the phrase of an exact match
+    /// come first.
     async fn plan_quotes(
         &self,
         search: &Search<'_>,
@@ -158,23 +159,27 @@ impl App {
         for (candidate, LoadedDocument { document, capture, .. }) in candidates {
             let Some(map) = &capture.parts else { continue };
             let same = candidate.document.state.capture_id == capture.capture_id;
+            let phrase_parts = if same { candidate.phrase_parts.as_slice() } else { &[] };
             if candidate.complete && same {
-                let ranked = candidate.passages.iter().take(quoted).map(|ordinal| map.part_of_passage(*ordinal));
-                let parts = take_within(ranked, map, &mut left);
+                let ranked = candidate.passages.iter().map(|ordinal| map.part_of_passage(*ordinal));
+                let with_phrase = best_first(phrase_parts, ranked.clone()).into_iter().take(quoted);
+                let parts = take_within(with_phrase.chain(ranked.take(quoted)), map, &mut left);
                 plans.insert(capture.capture_id, Plan { parts, is_searched: false });
             } else {
                 let nearest = candidate.nearest.iter().take(if same { quoted } else { 0 });
                 let near: Vec<usize> = nearest.map(|ordinal| map.part_of_passage(*ordinal)).collect();
-                searched.push((capture.capture_id, map, near));
+                searched.push((capture.capture_id, map, near, phrase_parts));
                 languages.push((capture.capture_id, document.language.clone(), map.count()));
             }
         }
         let with_words = self.find_parts_with_words(search, languages).await?;
-        for (done, (capture_id, map, near)) in searched.iter().enumerate() {
+        for (done, (capture_id, map, near, phrase_parts)) in searched.iter().enumerate() {
             // An equal share of the rest, at least one part.
             let mut share = left / (searched.len() - done);
             let with_words = with_words.get(capture_id).into_iter().flatten();
-            let best: Vec<usize> = near.iter().chain(with_words).copied().collect();
+            let others = near.iter().chain(with_words).copied();
+            let mut best = best_first(phrase_parts, others.clone());
+            best.extend(others);
             let first = best.first().map_or(0, |part| map.bytes(*part..part + 1));
             share = share.min(DOCUMENT_BYTES).max(first).min(left);
             let before = share;
@@ -225,6 +230,12 @@ fn section_queries(query: &str, contents: Vec<(CaptureId, Option<String>, usize)
         (capture_id, words.among(parts))
     });
     queries.collect()
+}
+
+/// Returns the parts in the order of the best ones, without repetitions; last those that are not among the best.
+fn best_first(parts: &[usize], best: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut left: HashSet<usize> = parts.iter().copied().collect();
+    best.chain(parts.iter().copied()).filter(|part| left.remove(part)).collect()
 }
 
 /// Takes parts, best first, until one does not fit.

@@ -13,6 +13,7 @@ use retrieval_core::rerank;
 use retrieval_core::site::Site;
 
 use super::candidate::{Candidate, CandidateList, Trace, place};
+use super::exact::PhraseParts;
 use super::semantic::Nearest;
 use super::stage::Stage;
 use super::stored_terms::{CachedTerms, StoredTerms};
@@ -179,8 +180,9 @@ impl App {
         }
         let ranked = self.find_ranked(&loaded, limit);
         let _memory = self.load_beginnings(search, &mut loaded, &ranked, limit).await?;
+        let mut phrase_parts = PhraseParts::new();
         if request.exact_match {
-            loaded = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
+            (loaded, phrase_parts) = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
         }
         let mut loaded = self.analyse(search, loaded, ranked, limit).await?;
         for (document, loaded) in missing.iter().filter_map(|doc_id| loaded.get(doc_id)) {
@@ -212,6 +214,7 @@ impl App {
                 passages: Vec::new(),
                 is_match: false,
                 nearest: Vec::new(),
+                phrase_parts: phrase_parts.remove(doc_id).unwrap_or_default(),
                 complete: false,
                 trace: Trace {
                     semantic: near.map(|(position, cosine)| place(position, f64::from(cosine))),

@@ -12,7 +12,6 @@ use retrieval_core::rerank::{DocumentText, READ_BYTES, TermVector};
 use retrieval_core::url::CanonicalUrl;
 
 use super::analyzers::with_analyzers;
-use crate::documents::is_snippet;
 
 /// Capacity of the cache. A page of 1,500 characters takes about 4 kB.
 const CACHE_BYTES: u64 = 128 << 20;
@@ -44,7 +43,7 @@ impl RankedDocument {
         let is_whole = capture.content.len() >= length;
         let limit = bytes_to_read(limit).min(if is_whole { usize::MAX } else { capture.content.len() });
         let terms = with_analyzers(|analyzers| TermVector::of_prefix(&text, length, limit, analyzers));
-        let is_snippet = is_snippet(capture.format);
+        let is_snippet = capture.format.is_snippet();
         // Equal descriptions of a provider do not make equal pages.
         let content_digest = if is_snippet && !document.listed {
             format!("{}/{}", capture.content_digest, document.doc_id).into()
@@ -64,7 +63,7 @@ impl RankedDocument {
             state: found.state,
             published_at: found.published_at,
             content_digest: found.content_digest.as_str().into(),
-            is_snippet: is_snippet(found.format),
+            is_snippet: found.format.is_snippet(),
             host,
             path,
             terms,

@@ -6,7 +6,7 @@ use docstore::{AuditEntry, Crawl, Details, Docstore};
 use model::{AuditAction, CrawlStatus, Timestamp};
 
 use crate::Error;
-use crate::audit::web_entry;
+use crate::audit::web_index_entry;
 use crate::error::Result;
 
 /// Maximum length of a name in characters.
@@ -97,7 +97,7 @@ fn invalid(error: &PlanError) -> Error {
 /// Returns the entry of a start. Its subject is missing: the docstore knows the id of the crawl.
 fn started(actor: &str, now: Timestamp, new: &NewCrawl) -> AuditEntry {
     let details = Details::default().with("name", new.name.as_str()).with("urls", new.plan.seeds.clone());
-    web_entry(actor, now, AuditAction::CrawlStarted, details)
+    web_index_entry(actor, now, AuditAction::CrawlStarted, details)
 }
 
 /// Returns the crawl of this name.
@@ -118,7 +118,7 @@ pub async fn find(store: &Docstore, name: &str) -> Result<Crawl> {
 /// `CrawlNotFound`.
 pub async fn stop(store: &Docstore, actor: &str, now: Timestamp, name: &str) -> Result<Crawl> {
     let known = find(store, name).await?;
-    let entry = web_entry(actor, now, AuditAction::CrawlStopped, Details::default().with("name", name));
+    let entry = web_index_entry(actor, now, AuditAction::CrawlStopped, Details::default().with("name", name));
     let stopped = store.set_crawl_status(known.name, CrawlStatus::Stopped, Some(entry)).await?;
     stopped.ok_or_else(|| Error::CrawlNotFound { name: name.to_owned() })
 }
@@ -138,7 +138,7 @@ pub async fn remove(
     // Stopped first, so that no visit adds URLs meanwhile.
     let crawl = stop(store, actor, now, name).await?;
     let details = Details::default().with("name", name).with("pages_removed", with_pages);
-    let entry = web_entry(actor, now, AuditAction::CrawlRemoved, details);
+    let entry = web_index_entry(actor, now, AuditAction::CrawlRemoved, details);
     for _ in 0..steps {
         let entry = Some(entry.clone());
         if store.delete_crawl(crawl.crawl_id, with_pages, REMOVED_AT_A_TIME, now, entry).await? {

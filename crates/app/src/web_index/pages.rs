@@ -6,7 +6,7 @@ use docstore::{AuditEntry, Details, Docstore};
 use model::{AuditAction, DocId, Timestamp};
 
 use crate::Error;
-use crate::audit::web_entry;
+use crate::audit::web_index_entry;
 use crate::error::Result;
 
 /// Pages that are read at a time.
@@ -123,7 +123,7 @@ pub struct Removed {
 pub async fn remove_one(store: &Docstore, actor: &str, now: Timestamp, url: &str) -> Result<Removed> {
     let address = exact("url", url)?;
     let details = Details::default().with("url", address.url.as_str());
-    let entry = web_entry(actor, now, AuditAction::WebPagesRemoved, details);
+    let entry = web_index_entry(actor, now, AuditAction::WebPagesRemoved, details);
     let entry = AuditEntry { subject_id: Some(address.doc_id().0), ..entry };
     let count = store.remove_web_pages(vec![address.doc_id()], now, Some(entry)).await?;
     Ok(Removed { count, is_complete: true })
@@ -144,7 +144,7 @@ pub async fn remove(
         return Err(Error::invalid("host", "a host or a prefix is required"));
     }
     let details = Details::default().with("host", selection.host.clone()).with("prefix", selection.prefix.clone());
-    let mut entry = Some(web_entry(actor, now, AuditAction::WebPagesRemoved, details));
+    let mut entry = Some(web_index_entry(actor, now, AuditAction::WebPagesRemoved, details));
     let mut count = 0;
     let mut after = None;
     for _ in 0..steps {
@@ -198,5 +198,5 @@ fn exact(field: &str, url: &str) -> Result<Address> {
 /// The database failed.
 pub async fn record_import(store: &Docstore, actor: &str, now: Timestamp, source: &str) -> Result<()> {
     let details = Details::default().with("source", source);
-    Ok(store.record_audit_entry(web_entry(actor, now, AuditAction::WebPagesImported, details)).await?)
+    Ok(store.record_audit_entry(web_index_entry(actor, now, AuditAction::WebPagesImported, details)).await?)
 }

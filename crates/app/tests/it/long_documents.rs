@@ -124,6 +124,45 @@ async fn phrase_across_two_parts_is_found() {
 }
 
 #[tokio::test]
+async fn exact_match_quotes_the_part_with_the_phrase() {
+    // Characters around the phrase: ranking reads the whole content, the beginning with the phrase, or the beginning before it. All
+    // parts contain its words.
+    for (before, after) in [(90_000, 30_000), (200_000, 100_000), (LONG, 20_000)] {
+        let (world, tenant) = start(small()).await;
+        let content = filler("a", before) + "The water day.\n\n" + &filler("b", after);
+        world.import_one(page(URL, &content)).await;
+        for (query, rewrites) in [("water day", Vec::new()), ("pump", vec!["water day".to_owned()])] {
+            assert_quotes_the_phrase(&world, &tenant, query, rewrites, before).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn exact_match_quotes_parts_that_were_not_checked() {
+    let (world, tenant) = start(small()).await;
+    world.engine.verify_phrases();
+    // Ranking reads 256 KiB, and 100 kB behind them are checked.
+    let before = 370_000;
+    world.import_one(page(URL, &(filler("a", before) + "The water day.\n\n" + &filler("b", 100_000)))).await;
+    assert_quotes_the_phrase(&world, &tenant, "water day", Vec::new(), before).await;
+}
+
+/// Asserts that the only hit quotes `The water day`, which is behind `before` characters.
+async fn assert_quotes_the_phrase(
+    world: &TestApp,
+    tenant: &Tenant,
+    query: &str,
+    search_queries: Vec<String>,
+    before: usize,
+) {
+    let request = SearchRequest { exact_match: true, search_queries, passages_per_hit: 1, ..search(query) };
+    let hit = world.app.search(&tenant.viewer, request).await.unwrap().hits.remove(0);
+    assert_eq!(hit.passages.len(), 1);
+    let text = &hit.passages[0].text;
+    assert!(text.contains("The water day"), "{query} behind {before} characters: {text}");
+}
+
+#[tokio::test]
 async fn continuations_join_to_the_content() {
     let (world, tenant) = start(small()).await;
     let content = filler("a", LONG);

@@ -24,8 +24,8 @@ pub async fn save_snippets(
     insert_anchors(connection, anchors).await?;
     let own = current_readings(connection, organization_id, &doc_ids).await?;
     let mut whole = shared_whole_pages(connection, &doc_ids).await?;
-    whole
-        .extend(own.iter().filter(|(_, format)| *format == Some(CaptureFormat::Markdown)).map(|(read, _)| read.doc_id));
+    let own_whole = own.iter().filter(|(_, format)| format.is_some_and(|format| !format.is_snippet()));
+    whole.extend(own_whole.map(|(read, _)| read.doc_id));
     snippets.retain(|new| !whole.contains(&new.read.doc_id));
     if snippets.is_empty() {
         return Ok(Vec::new());

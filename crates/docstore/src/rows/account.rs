@@ -81,6 +81,19 @@ row! {
     }
 }
 
+impl BalanceEntry {
+    /// Builds an entry that belongs to no search.
+    pub fn new(
+        id: BalanceEntryId,
+        organization_id: OrganizationId,
+        cents: i64,
+        reason: BalanceReason,
+        created_at: Timestamp,
+    ) -> Self {
+        Self { id, organization_id, cents, reason, search_id: None, created_at, identity: None, research_id: None }
+    }
+}
+
 array_row!(BalanceEntry => balance_entries {
     id: id, organization_id: organization_id, cents: cents, reason: reason, search_id: search_id, created_at: created_at,
     identity: identity, research_id: research_id,

@@ -142,6 +142,36 @@ pub struct ReplacedUpload {
 }
 
 impl File {
+    /// Builds the row of a file that is only registered: it has not been processed, and counts no bytes yet.
+    pub fn registered(
+        object_key: String,
+        organization_id: OrganizationId,
+        name: String,
+        doc_id: DocId,
+        created_at: Timestamp,
+    ) -> Self {
+        Self {
+            object_key,
+            organization_id,
+            name,
+            doc_id,
+            content_type: None,
+            created_at,
+            processed_etag: None,
+            processed_size: None,
+            outcome: None,
+            reason: None,
+            last_run_id: None,
+            withdrawn_at: None,
+            bytes: 0,
+            upload_expires_at: None,
+            labels: None,
+            processed_at: None,
+            original_name: None,
+            withdrawn_etag: None,
+        }
+    }
+
     /// Returns the labels of the owner.
     pub fn labels(&self) -> &[String] {
         self.labels.as_ref().map_or(&[], |labels| &labels.0)

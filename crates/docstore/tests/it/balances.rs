@@ -19,16 +19,7 @@ on_both_backends!(
 );
 
 pub fn entry(organization_id: OrganizationId, cents: i64) -> BalanceEntry {
-    BalanceEntry {
-        id: Uuid::new_v4().into(),
-        organization_id,
-        cents,
-        reason: BalanceReason::Added,
-        search_id: None,
-        created_at: NOW,
-        identity: None,
-        research_id: None,
-    }
+    BalanceEntry::new(Uuid::new_v4().into(), organization_id, cents, BalanceReason::Added, NOW)
 }
 
 async fn post(db: &Database, organization_id: OrganizationId, cents: i64) -> Option<i64> {

@@ -23,24 +23,14 @@ on_both_backends!(
 
 fn file(organization_id: OrganizationId, object_key: &str) -> File {
     File {
-        object_key: object_key.to_owned(),
-        organization_id,
-        name: format!("{object_key}.md"),
-        doc_id: Uuid::new_v4().into(),
         content_type: Some("text/markdown".to_owned()),
-        created_at: NOW,
-        processed_etag: None,
-        processed_size: None,
-        outcome: None,
-        reason: None,
-        last_run_id: None,
-        withdrawn_at: None,
-        bytes: 0,
-        upload_expires_at: None,
-        labels: None,
-        processed_at: None,
-        original_name: None,
-        withdrawn_etag: None,
+        ..File::registered(
+            object_key.to_owned(),
+            organization_id,
+            format!("{object_key}.md"),
+            Uuid::new_v4().into(),
+            NOW,
+        )
     }
 }
 

@@ -27,24 +27,15 @@ const QUOTAS: StorageQuotas = StorageQuotas { files: 3, bytes: Some(100) };
 
 fn upload(organization_id: OrganizationId, name: &str, bytes: i64) -> File {
     File {
-        object_key: format!("{organization_id}/{name}"),
-        organization_id,
-        name: name.to_owned(),
-        doc_id: Uuid::new_v4().into(),
-        content_type: None,
-        created_at: NOW,
-        processed_etag: None,
-        processed_size: None,
-        outcome: None,
-        reason: None,
-        last_run_id: None,
-        withdrawn_at: None,
         bytes,
         upload_expires_at: Some(at(EXPIRY)),
-        labels: None,
-        processed_at: None,
-        original_name: None,
-        withdrawn_etag: None,
+        ..File::registered(
+            format!("{organization_id}/{name}"),
+            organization_id,
+            name.to_owned(),
+            Uuid::new_v4().into(),
+            NOW,
+        )
     }
 }
 

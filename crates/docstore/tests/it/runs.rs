@@ -68,26 +68,7 @@ async fn claimed_run(db: &Database) -> (OrganizationId, IndexRun) {
 }
 
 async fn register(db: &Database, organization_id: OrganizationId, new: &NewDocument, key: &str) {
-    let file = File {
-        object_key: key.to_owned(),
-        organization_id,
-        name: key.to_owned(),
-        doc_id: new.document.doc_id,
-        content_type: None,
-        created_at: NOW,
-        processed_etag: None,
-        processed_size: None,
-        outcome: None,
-        reason: None,
-        last_run_id: None,
-        withdrawn_at: None,
-        bytes: 0,
-        upload_expires_at: None,
-        labels: None,
-        processed_at: None,
-        original_name: None,
-        withdrawn_etag: None,
-    };
+    let file = File::registered(key.to_owned(), organization_id, key.to_owned(), new.document.doc_id, NOW);
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
 }
 

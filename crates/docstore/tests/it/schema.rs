@@ -134,16 +134,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         last_used_at: None,
     };
     db.create_api_key(key, audit_entry()).await.unwrap();
-    let paid = BalanceEntry {
-        id: new_id().into(),
-        organization_id: owner,
-        cents: 5,
-        reason: BalanceReason::Prepaid,
-        search_id: None,
-        created_at: NOW,
-        identity: None,
-        research_id: None,
-    };
+    let paid = BalanceEntry::new(new_id().into(), owner, 5, BalanceReason::Prepaid, NOW);
     db.post_balance_entry(paid).await.unwrap();
     let search = Search {
         search_id: new_id().into(),
@@ -169,26 +160,7 @@ async fn fill(db: &Database, organization_id: OrganizationId, web: DocId) {
         created_at: NOW,
     };
     db.record_usage(vec![usage], true).await.unwrap();
-    let file = File {
-        object_key: organization_id.to_string(),
-        organization_id: owner,
-        name: String::new(),
-        doc_id: own_id,
-        content_type: None,
-        created_at: NOW,
-        processed_etag: None,
-        processed_size: None,
-        outcome: None,
-        reason: None,
-        last_run_id: None,
-        withdrawn_at: None,
-        bytes: 0,
-        upload_expires_at: None,
-        labels: None,
-        processed_at: None,
-        original_name: None,
-        withdrawn_etag: None,
-    };
+    let file = File::registered(organization_id.to_string(), owner, String::new(), own_id, NOW);
     db.register_file(file, StorageQuotas::NONE).await.unwrap();
     let run = IndexRun::queued(new_id().into(), owner, RunMode::Full, NOW);
     db.request_run(run.clone()).await.unwrap();

@@ -220,14 +220,8 @@ async fn concurrent_rollups_lose_no_counts(db: Database) {
 async fn concurrent_requests_and_charges_lose_nothing(db: Database) {
     let organizations = [new_organization(&db).await, new_organization(&db).await];
     let entry = move |organization_id, cents: i64, identity: Option<&str>| BalanceEntry {
-        id: Uuid::new_v4().into(),
-        organization_id,
-        cents,
-        reason: BalanceReason::Added,
-        search_id: None,
-        created_at: time(MIDNIGHT),
         identity: identity.map(str::to_owned),
-        research_id: None,
+        ..BalanceEntry::new(Uuid::new_v4().into(), organization_id, cents, BalanceReason::Added, time(MIDNIGHT))
     };
     let deposits = organizations.map(|organization_id| entry(organization_id, 1_000, None));
     db.post_balance_entries(deposits.to_vec()).await.unwrap();
@@ -266,14 +260,8 @@ async fn concurrent_requests_and_charges_lose_nothing(db: Database) {
 async fn spending_is_rolled_up_with_ledger_entry(db: Database) {
     let ours = new_organization(&db).await;
     let entry = |cents: i64, identity: Option<&str>| BalanceEntry {
-        id: Uuid::new_v4().into(),
-        organization_id: ours,
-        cents,
-        reason: BalanceReason::Added,
-        search_id: None,
-        created_at: time(MIDNIGHT + 5),
         identity: identity.map(str::to_owned),
-        research_id: None,
+        ..BalanceEntry::new(Uuid::new_v4().into(), ours, cents, BalanceReason::Added, time(MIDNIGHT + 5))
     };
     db.post_balance_entry(entry(10, None)).await.unwrap();
     for cents in [-3, -4, 3] {

@@ -3,6 +3,7 @@
 use dom_query::{Document, NodeRef, Selection};
 
 use super::mathml;
+use crate::blocks::one_line;
 use crate::literal;
 
 /// Starts of the class names of formulas that MathJax has drawn, and of previews.
@@ -61,13 +62,13 @@ pub(super) fn markdown(math: &NodeRef) -> String {
         annotations.nodes().first().map(|annotation| annotation.text().to_string())
     };
     let source = annotation().or_else(|| math.attr("alttext").map(|source| source.to_string()));
-    match source.as_deref().and_then(one_line) {
+    match source.as_deref().map(one_line).filter(|source| !source.is_empty()) {
         Some(source) if math.attr("display").as_deref() == Some("block") => format!("$${source}$$"),
         Some(source) => format!("${source}$"),
         None => {
             let mut out = String::new();
             // More formula or emphasis may follow.
-            literal::push_part(&one_line(&mathml::text(math)).unwrap_or_default(), Some('*'), &mut out);
+            literal::push_part(&one_line(&mathml::text(math)), Some('*'), &mut out);
             out
         }
     }
@@ -79,13 +80,8 @@ pub(super) fn of_image(image: &NodeRef) -> Option<String> {
     let drawn = classes
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| matches!(word, "math" | "mwe" | "tex" | "latex" | "equation"));
-    let source = image.attr("alt").filter(|_| drawn)?;
-    one_line(&source).map(|source| format!("${source}$"))
-}
-
-fn one_line(source: &str) -> Option<String> {
-    let line = source.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty()).then_some(line)
+    let source = one_line(&image.attr("alt").filter(|_| drawn)?);
+    (!source.is_empty()).then(|| format!("${source}$"))
 }
 
 #[cfg(test)]

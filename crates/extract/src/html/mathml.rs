@@ -2,6 +2,7 @@
 
 use dom_query::NodeRef;
 
+use crate::blocks::one_line;
 use crate::formula::{self, Binding, Part};
 
 /// Maximum depth to which the structure of a formula is written; deeper parts are written as their glyphs.
@@ -46,7 +47,7 @@ fn part(node: &NodeRef, depth: usize) -> Part {
 /// Writes the text of an element without its structure, and without the operators that are not shown.
 fn leaf(node: &NodeRef) -> Part {
     let shown = formula::shown(&node.text());
-    Part::new(shown.split_whitespace().collect::<Vec<_>>().join(" "), Binding::Atom)
+    Part::new(one_line(&shown), Binding::Atom)
 }
 
 /// Writes the children one after the other.

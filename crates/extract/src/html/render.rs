@@ -7,7 +7,7 @@ use super::inline::{Inline, balanced, image, target};
 use super::measure::{SILENT, is_block, weight};
 use super::numbers::Numbers;
 use super::table;
-use crate::blocks::{heading, push_escaped};
+use crate::blocks::{heading, one_line, push_escaped};
 
 /// Maximum weight of credits and controls in a figure of images, besides its caption.
 const MAX_FIGURE_LABELS: f64 = 80.0;
@@ -250,10 +250,6 @@ fn describes_image(caption: &NodeRef) -> bool {
     around.into_iter().flatten().any(|beside| {
         ["img", "picture"].iter().any(|name| beside.has_name(name)) || Selection::from(beside).select("img").exists()
     })
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn markdown_of_children(element: &NodeRef) -> String {

@@ -9,7 +9,7 @@ use super::outline::{Outline, Place};
 use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
-use crate::blocks::Block;
+use crate::blocks::{Block, one_line};
 use crate::{ExtractError, literal, xml};
 
 /// Maximum nesting of elements; office programs stay below a hundred.
@@ -368,7 +368,7 @@ impl<'a> Content<'a> {
     /// become one line.
     fn end_title(&mut self) {
         let title = std::mem::take(&mut self.title);
-        let title = literal::block(&title.split_whitespace().collect::<Vec<_>>().join(" "));
+        let title = literal::block(&one_line(&title));
         let Some(Block::Heading { text, .. }) = self.slide_heading.and_then(|at| self.blocks.get_mut(at)) else {
             return;
         };

@@ -6,6 +6,7 @@ use office_oxide::ir::{Element, HeaderFooter, InlineContent, List, Note, Section
 
 use super::escapes::is_block_mark;
 use super::{append, margins, render};
+use crate::blocks::one_line;
 
 /// Noncharacters of Unicode around the number of a note while the library writes the markdown, which escapes brackets.
 const OPEN: char = '\u{fdd0}';
@@ -30,8 +31,7 @@ pub(super) fn write(mut sections: Vec<Section>) -> String {
     let mut markdown = with_references(&markdown);
     for (number, note) in (1..).zip(notes) {
         let text = render(Section { elements: note.content, ..Section::default() });
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        append(&mut markdown, &format!("[^{number}]: {text}\n"));
+        append(&mut markdown, &format!("[^{number}]: {}\n", one_line(&text)));
     }
     markdown
 }

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use api_types::timestamp::rfc3339;
 use api_types::validation::parse_uuid;
@@ -21,7 +22,7 @@ use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::search::response::{Page, ShapedPage, ranking};
 use crate::search::{computed, request};
-use crate::warning_metrics;
+use crate::{search_metrics, warning_metrics};
 
 impl Endpoint for operations::Search {
     const WORK: Option<Work> = Some(Work::Search);
@@ -111,6 +112,7 @@ pub(crate) async fn charged_search<T>(
     mut body: SearchRequest,
     convert: impl AsyncFnOnce(ShapedPage) -> Result<T, Failure>,
 ) -> Result<(T, Option<Charge>), Failure> {
+    let started = Instant::now();
     let session_id = context.session(body.session_id.take());
     // The header and the body were validated, so the id is well-formed.
     let session = SessionId(parse_uuid(&session_id).unwrap_or_else(Uuid::new_v4));
@@ -134,6 +136,8 @@ pub(crate) async fn charged_search<T>(
     let answer = match computed::shape(context, page).await {
         Ok(shaped) => {
             warning_metrics::record(&shaped.warnings());
+            // Not the conversion: it may read documents, which takes as long as their sites do.
+            search_metrics::record(started.elapsed());
             convert(shaped).await
         }
         Err(failure) => Err(failure),

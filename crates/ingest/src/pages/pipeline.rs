@@ -28,7 +28,8 @@ impl PagePipeline {
         let (organization_id, doc_id) = (request.organization_id, request.doc_id);
         let own = self.store.find_page_read(organization_id, doc_id).await?;
         let capture = own.and_then(|(_, capture)| capture);
-        if capture.as_ref().is_some_and(|capture| is_whole(capture) && is_newer(capture, request.seen)) {
+        // A search may have stored a snippet meanwhile.
+        if capture.as_ref().is_some_and(|capture| !capture.format.is_snippet() && is_newer(capture, request.seen)) {
             return Ok(());
         }
         // Taken before the fetch: the content is at least as new.
@@ -78,11 +79,6 @@ impl PagePipeline {
     }
 }
 
-/// Returns false for a snippet, which a search may have stored meanwhile.
-fn is_whole(capture: &Capture) -> bool {
-    capture.format == Extent::Whole.format()
-}
-
 /// Returns true if the organization's capture is not the one that the caller saw but a later one.
 fn is_newer(capture: &Capture, seen: Option<SeenCapture>) -> bool {
     seen.is_none_or(|seen| SeenCapture::from(capture) != seen && capture.captured_at >= seen.captured_at)
@@ -106,7 +102,7 @@ fn without_fragment(url: &str) -> &str {
 /// Returns the validators for a conditional request. `None` unless the capture holds the whole page's text, since a page that
 /// is not modified keeps it.
 fn validators(capture: &Capture) -> Option<Validators> {
-    let has_text = is_whole(capture) && !capture.content.trim().is_empty();
+    let has_text = !capture.format.is_snippet() && !capture.content.trim().is_empty();
     let url = capture.fetched_from.clone().filter(|_| has_text)?;
     let (etag, last_modified) = (capture.etag.clone(), capture.last_modified.clone());
     (etag.is_some() || last_modified.is_some()).then_some(Validators { url, etag, last_modified })

@@ -155,26 +155,13 @@ impl World {
 
     /// Registers a name for an upload.
     pub async fn register(&self, name: &str) {
-        let file = File {
-            object_key: self.key(name),
-            organization_id: self.organization_id,
-            name: name.to_owned(),
-            doc_id: self.doc_id(name),
-            content_type: None,
-            created_at: self.clock.now(),
-            processed_etag: None,
-            processed_size: None,
-            outcome: None,
-            reason: None,
-            last_run_id: None,
-            withdrawn_at: None,
-            bytes: 0,
-            upload_expires_at: None,
-            labels: None,
-            processed_at: None,
-            original_name: None,
-            withdrawn_etag: None,
-        };
+        let file = File::registered(
+            self.key(name),
+            self.organization_id,
+            name.to_owned(),
+            self.doc_id(name),
+            self.clock.now(),
+        );
         self.store.register_file(file, StorageQuotas::NONE).await.unwrap();
     }
 

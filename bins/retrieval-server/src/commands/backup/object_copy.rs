@@ -146,24 +146,14 @@ mod tests {
 
     fn file(number: usize) -> File {
         File {
-            object_key: format!("files/{number}"),
-            organization_id: OrganizationId(Uuid::nil()),
-            name: format!("{number}.txt"),
-            doc_id: DocId(Uuid::nil()),
-            content_type: None,
-            created_at: Timestamp::from_millis(0),
-            processed_etag: None,
-            processed_size: None,
             outcome: number.is_multiple_of(2).then_some(FileOutcome::Indexed),
-            reason: None,
-            last_run_id: None,
-            withdrawn_at: None,
-            bytes: 0,
-            upload_expires_at: None,
-            labels: None,
-            processed_at: None,
-            original_name: None,
-            withdrawn_etag: None,
+            ..File::registered(
+                format!("files/{number}"),
+                OrganizationId(Uuid::nil()),
+                format!("{number}.txt"),
+                DocId(Uuid::nil()),
+                Timestamp::from_millis(0),
+            )
         }
     }
 

@@ -12,11 +12,11 @@ use retrieval_core::statistics::CollectionStatistics;
 
 use super::super::Search;
 use super::super::candidate::{Candidate, CandidateList, Trace};
+use super::super::exact::PhraseParts;
 use super::super::vectors::{RankedDocument, content_bytes};
 use super::found::FoundPage;
 use super::{filters, snippets};
 use crate::App;
-use crate::documents::is_snippet;
 use crate::error::Result;
 
 /// Rank of the best result in the score that stands in for that of the index (see `blend::FUSION_CONSTANT`).
@@ -87,7 +87,7 @@ impl App {
         let loaded: Documents = loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect();
         let limit = rerank::reading_limit(loaded.values().map(content_bytes));
         let ranked = self.find_ranked(&loaded, limit);
-        let loaded = self.matching(search, loaded, &order, &ranked, limit).await?;
+        let (loaded, mut phrase_parts) = self.matching(search, loaded, &order, &ranked, limit).await?;
         let mut analysed = self.analyse(search, loaded, ranked, limit).await?;
 
         // Without those that were found by meaning alone.
@@ -124,6 +124,7 @@ impl App {
                 passages: Vec::new(),
                 is_match: false,
                 nearest: Vec::new(),
+                phrase_parts: phrase_parts.remove(&doc_id).unwrap_or_default(),
                 complete: false,
                 trace: Trace::default(),
                 is_new_snippet: new.contains(&Some(doc_id)),
@@ -162,8 +163,8 @@ impl App {
                 let doc_id = page.result.doc_id();
                 let (listed, own) = (listed.remove(&doc_id), own.remove(&doc_id));
                 let (mut loaded, is_new_snippet) = match (listed, own) {
-                    (Some(listed), _) if !is_snippet(listed.capture.format) => (listed, false),
-                    (_, Some(own)) if !is_snippet(own.capture.format) => (own, false),
+                    (Some(listed), _) if !listed.capture.format.is_snippet() => (listed, false),
+                    (_, Some(own)) if !own.capture.format.is_snippet() => (own, false),
                     (listed, own) => {
                         let new = snippets::document(&page, organization_id, now);
                         let length = new.capture.content.len();
@@ -195,7 +196,7 @@ impl App {
         now: Timestamp,
     ) -> Vec<DocId> {
         let lifetime = self.options.capture_lifetimes.document;
-        let is_whole = |loaded: &LoadedDocument| !is_snippet(loaded.capture.format);
+        let is_whole = |loaded: &LoadedDocument| !loaded.capture.format.is_snippet();
         let is_known = |doc_id: &DocId| {
             listed.get(doc_id).is_some_and(is_whole)
                 || own.get(doc_id).is_some_and(|own| is_whole(own) && own.capture.captured_at + lifetime > now)
@@ -224,7 +225,7 @@ impl App {
     }
 
     /// Extends long contents to the beginning that ranking reads. Of an exact match it drops whole pages without the phrase; of a
-    /// snippet the provider knows the rest.
+    /// snippet the provider knows the rest. Returns the documents, with the parts to quote the phrases from.
     async fn matching(
         &self,
         search: &Search<'_>,
@@ -232,16 +233,17 @@ impl App {
         order: &[DocId],
         ranked: &HashMap<DocId, Arc<RankedDocument>>,
         limit: usize,
-    ) -> Result<Documents> {
+    ) -> Result<(Documents, PhraseParts)> {
         let _memory = self.load_beginnings(search, &mut loaded, ranked, limit).await?;
         if !search.request.exact_match {
-            return Ok(loaded);
+            return Ok((loaded, PhraseParts::new()));
         }
         let (mut snippets, whole): (Documents, Documents) =
-            loaded.into_iter().partition(|(_, loaded)| is_snippet(loaded.capture.format));
+            loaded.into_iter().partition(|(_, loaded)| loaded.capture.format.is_snippet());
         let hits: Vec<Hit> = order.iter().map(|doc_id| Hit { doc_id: *doc_id, score: 0.0 }).collect();
-        snippets.extend(self.keep_exact(search, whole, &hits, false).await?);
-        Ok(snippets)
+        let (kept, phrase_parts) = self.keep_exact(search, whole, &hits, false).await?;
+        snippets.extend(kept);
+        Ok((snippets, phrase_parts))
     }
 }
 

@@ -138,7 +138,8 @@ mod tests {
             deleted_at: None,
             removed_at: None,
         };
-        let entry = audit::entry("test", now, AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
+        let entry =
+            audit::subject_entry("test", now, AuditAction::OrganizationCreated, Some(id), id.0, Default::default());
         store.create_organization(organization, None, entry).await.unwrap();
         let result = WebResult::new("https://tides.example/", "Tides", "About the tides.").unwrap();
         let page = FoundPage { result, applied: Applied::default() };

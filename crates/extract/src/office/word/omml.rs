@@ -5,6 +5,7 @@ use std::mem;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use crate::blocks::one_line;
 use crate::formula::{self, Binding, Part};
 use crate::xml;
 
@@ -28,7 +29,7 @@ pub(super) fn read(reader: &mut Reader<&[u8]>) -> Option<String> {
             Event::Empty(element) => formula.note(element.local_name().as_ref(), &element),
             Event::End(_) => {
                 if let Some(part) = formula.end() {
-                    return Some(part.text.split_whitespace().collect::<Vec<_>>().join(" "));
+                    return Some(one_line(&part.text));
                 }
             }
             Event::Eof => return None,

@@ -3,6 +3,7 @@
 use super::super::glyph::is_text;
 use super::super::piece::Piece;
 use super::value::Value;
+use crate::blocks::one_line;
 
 /// Size of the text of a page without any, in points.
 const DEFAULT_SIZE: f32 = 10.0;
@@ -64,7 +65,7 @@ pub(super) fn add(value: &Value, area: &Area, size: f32, pieces: &mut Vec<Piece>
     let (mut y, size) = beside.map_or((baseline, size), |piece| (piece.y, piece.size));
     for line in value.text().lines() {
         let text: String = line.chars().filter(|c| is_text(*c)).collect();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(&text);
         if text.is_empty() {
             continue;
         }

@@ -22,14 +22,16 @@ async fn billed_with(mut setup: Setup, cents: u64) -> World {
 /// Charges a run for a search that it will never store. A killed process refunds nothing, unlike a dropped search.
 async fn lose_search(world: &World, research_id: ResearchId) {
     let lost = docstore::BalanceEntry {
-        id: uuid::Uuid::new_v4().into(),
-        organization_id: world.tenant.organization_id,
-        cents: -3,
-        reason: BalanceReason::Search,
         search_id: Some(uuid::Uuid::new_v4().into()),
-        created_at: model::Clock::now(world.app.clock.as_ref()),
         identity: Some(world.tenant.viewer.identity.rate_key()),
         research_id: Some(research_id),
+        ..docstore::BalanceEntry::new(
+            uuid::Uuid::new_v4().into(),
+            world.tenant.organization_id,
+            -3,
+            BalanceReason::Search,
+            model::Clock::now(world.app.clock.as_ref()),
+        )
     };
     world.app.store.post_balance_entry(lost).await.unwrap().unwrap();
 }
