@@ -131,7 +131,7 @@ fn add_segment(number: usize, segment: &LargeSegment, sampled: &mut Vec<Sampled>
     }
 }
 
-/// Adds the vectors around the nearest centers of a segment, with their distances and positions.
+/// Adds the nearest vector of each document around the nearest centers of a segment, with its distance and position.
 fn add_nearest_clusters(number: usize, segment: &LargeSegment, nearest: &mut Vec<(u16, u32, u32)>) {
     let LargeSegment { sketches, query, filter, .. } = segment;
     let words = query.bits.len();
@@ -139,11 +139,18 @@ fn add_nearest_clusters(number: usize, segment: &LargeSegment, nearest: &mut Vec
     for range in sketches.clusters.nearest(&query.bits, PROBED) {
         distances.resize(range.len(), 0);
         kernels::distances(&sketches.bits[range.start * words..range.end * words], &query.bits, &mut distances);
-        let vectors = range.clone().zip(&sketches.vectors[range]).zip(&distances);
-        nearest.extend(
-            vectors
-                .filter(|((_, vector), _)| filter.admits(vector.doc))
-                .map(|((position, _), distance)| (query.expected(*distance), number as u32, position as u32)),
-        );
+        let mut start = 0;
+        for passages in sketches.vectors[range.clone()].chunk_by(|a, b| a.doc == b.doc) {
+            let first = start;
+            start += passages.len();
+            if filter.admits(passages[0].doc) {
+                let distances = (first..).zip(&distances[first..start]);
+                nearest.extend(
+                    distances
+                        .min_by_key(|(_, distance)| **distance)
+                        .map(|(at, distance)| (query.expected(*distance), number as u32, (range.start + at) as u32)),
+                );
+            }
+        }
     }
 }

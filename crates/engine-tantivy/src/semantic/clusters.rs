@@ -106,7 +106,8 @@ impl Clusters {
 
     /// Returns the ranges of positions where nearly all vectors are that differ from the query in at most `bits` bits.
     pub fn within(&self, query: &[u64], bits: u16) -> Vec<Range<usize>> {
-        if self.groups.is_empty() {
+        // Half of the bits of unrelated vectors differ.
+        if self.groups.is_empty() || usize::from(bits) >= 32 * self.words {
             return vec![0..self.vectors];
         }
         let distances = self.distances(query);
@@ -155,13 +156,11 @@ impl Clusters {
 }
 
 /// Returns the number of bits in which a query and a center differ at most, if the query differs in `bits` bits from a vector, and the vector in
-/// `radius` bits from the center, out of `total` bits. The two sets of bits overlap as random ones do (hypergeometric distribution), or more: what
+/// `radius` bits from the center, each less than half of `total`. The two sets of bits overlap as random ones do (hypergeometric distribution), or more: what
 /// a vector and the query have in common is often what they share with the center.
 fn furthest_center(bits: u16, radius: u16, total: usize) -> u16 {
     let total = total as f32;
-    // Beyond half of the bits, all vectors are unrelated.
-    let share = |bits: u16| (f32::from(bits) / total).min(0.5);
-    let (bits, radius) = (share(bits), share(radius));
+    let (bits, radius) = (f32::from(bits) / total, f32::from(radius) / total);
     let expected = bits + radius - 2.0 * bits * radius;
     let variance = 4.0 * bits * (1.0 - bits) * radius * (1.0 - radius) / total;
     (total * (expected + DEVIATIONS * variance.sqrt())).ceil() as u16
@@ -302,9 +301,12 @@ mod tests {
     fn scan_skips_far_clusters_and_misses_nearly_nothing() {
         let (vectors, bits) = segment(40_000, 1, |doc, _| doc % CLUSTERS);
         // Members of a cluster differ from each other in about 84 bits.
-        let queries = (0..20).map(|number| sketch(number % CLUSTERS, 900_000 + number));
-        let (found, scanned) = shares(&vectors, &bits, queries, 90);
+        let queries = || (0..20).map(|number| sketch(number % CLUSTERS, 900_000 + number));
+        let (found, scanned) = shares(&vectors, &bits, queries(), 90);
         assert!(found > 0.999 && scanned < 0.2, "{found} found, {scanned} scanned");
+        // Opposite clusters too, if there is no bound.
+        let opposite = queries().map(|query| query.map(|word| !word));
+        assert_eq!(shares(&vectors, &bits, opposite, 384), (1.0, 1.0));
     }
 
     #[test]
