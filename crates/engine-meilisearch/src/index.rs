@@ -22,8 +22,8 @@ use crate::tokens_by_level::STORED_LEVELS;
 use crate::transport::Transport;
 
 /// Version of the storage format, part of the index name. A new version creates new indexes beside the old ones.
-const VERSION: u32 = 3;
-const _: () = assert!(ANALYSIS_VERSION == 2, "other terms belong into an index of another version");
+const VERSION: u32 = 4;
+const _: () = assert!(ANALYSIS_VERSION == 3, "other terms belong into an index of another version");
 
 /// Maximum number of distinct lengths or languages that are counted.
 const MAX_FACET_VALUES: usize = 2_000;

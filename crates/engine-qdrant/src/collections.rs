@@ -23,8 +23,8 @@ use crate::nodes::{Call, Nodes};
 use crate::{QdrantOptions, response};
 
 /// Version of the storage format, part of the names. A new version creates new collections beside the old ones.
-const VERSION: u32 = 2;
-const _: () = assert!(ANALYSIS_VERSION == 2, "other terms belong into an index of another version");
+const VERSION: u32 = 3;
+const _: () = assert!(ANALYSIS_VERSION == 3, "other terms belong into an index of another version");
 
 /// Number of segments that the server merges the terms of a node's shard into: its own choice for many cores.
 ///

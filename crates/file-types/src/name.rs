@@ -1,3 +1,4 @@
+use model::is_bidi_control;
 use unicode_normalization::UnicodeNormalization;
 
 /// Maximum length of a name in characters, extension included: as it is sent, and as it is stored.
@@ -19,8 +20,7 @@ pub fn sanitize(filename: &str) -> Option<String> {
 
 /// Returns `true` for separators, control characters, and marks that change the direction of the displayed name.
 fn is_forbidden(c: char) -> bool {
-    matches!(c, '/' | '\\' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        || c.is_control()
+    matches!(c, '/' | '\\') || is_bidi_control(c) || c.is_control()
 }
 
 fn truncate(name: &str) -> String {
@@ -57,6 +57,8 @@ mod tests {
         check("e\u{200e}\u{301}.txt", Some("é.txt"));
         check("a\u{0}b\nc.txt", Some("abc.txt"));
         check("invoice\u{202e}fdp.txt", Some("invoicefdp.txt"));
+        check("e\u{61c}\u{301}1\u{61c}.txt", Some("é1.txt"));
+        check("\u{61c}", None);
         check("...", None);
         check("/\u{7}\\", None);
         check("", None);

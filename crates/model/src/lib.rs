@@ -11,6 +11,7 @@ mod ledger;
 mod names;
 mod research;
 mod runs;
+mod text;
 mod timestamp;
 mod webhooks;
 
@@ -28,5 +29,6 @@ pub use ledger::BalanceReason;
 pub use names::UnknownName;
 pub use research::{ResearchStatus, ResearchStop};
 pub use runs::{RunMode, RunState, RunStats};
+pub use text::is_bidi_control;
 pub use timestamp::Timestamp;
 pub use webhooks::WebhookEvent;

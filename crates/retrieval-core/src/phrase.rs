@@ -161,6 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn phrases_pass_over_characters_that_readers_do_not_see() {
+        let (plain, written) = ("A quick brown fox.", "A quick\u{200b} br\u{ad}own\u{2060} f\u{200b}ox\u{fe0f}.");
+        for phrase in ["quick brown fox", "qu\u{200b}ick brown", written] {
+            for text in [plain, written] {
+                assert!(Phrases::new([phrase]).any_in(text, Some("en")), "{phrase:?} in {text:?}");
+            }
+        }
+        assert!(!Phrases::new(["quickbrown", "own"]).any_in(written, None));
+    }
+
+    #[test]
     fn any_of_several_phrases_matches() {
         let mut phrases = Phrases::new(["red fox", "...", "brown dog"]);
         assert!(phrases.any_in("a red fox", None) && phrases.any_in("a brown dog", None));

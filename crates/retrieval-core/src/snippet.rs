@@ -303,6 +303,14 @@ mod tests {
     }
 
     #[test]
+    fn words_with_characters_that_readers_do_not_see_are_found_and_shown_as_they_are() {
+        let text = "The pump stands in the yard. Its be\u{ad}aring\u{200b} takes gre\u{200b}ase. Call us for help.";
+        let expected = "Its be\u{ad}aring\u{200b} takes gre\u{200b}ase.";
+        assert_eq!(snippet("bearing grease", text, 40), expected);
+        assert_eq!(snippet("bear\u{ad}ing", text, 40), expected);
+    }
+
+    #[test]
     fn words_beyond_the_limit_do_not_count() {
         let text = format!("The pump {}grease. Grease the pump yearly.", "stands in the yard and ".repeat(25));
         assert_eq!(snippet("pump grease", &text, 300), "Grease the pump yearly.");
@@ -424,7 +432,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn known_terms_make_the_same_snippets_of_any_text(query in "[a-c 日本]{1,8}", text in "(?s)[a-c日本กé. \n#|-]{0,300}") {
+        fn known_terms_make_the_same_snippets_of_any_text(query in "[a-c 日本]{1,8}", text in "(?s)[a-c日本กé\u{ad}\u{200b}. \n#|-]{0,300}") {
             for (known, by_text) in of_passages(&query, &text) {
                 prop_assert_eq!(known, by_text);
             }

@@ -1,5 +1,6 @@
 //! Plain text of what providers send.
 
+use model::is_bidi_control;
 use retrieval_core::chars;
 
 /// Inline elements with which providers mark matches. Others may be text, such as `Vec<String>`.
@@ -16,14 +17,10 @@ pub fn clean(text: &str, max_chars: usize) -> String {
     let text = without_tags(chars::truncate(text.trim_start(), READ * max_chars));
     // As in an attribute: many texts are plain already, where `?a=1&copy=2` stands for itself.
     let text = htmlize::unescape_attribute(text);
-    let is_space = |c: char| c.is_whitespace() || c.is_control() || is_invisible(c);
+    // Byte order marks remain in texts that were put together from files.
+    let is_space = |c: char| c.is_whitespace() || c.is_control() || is_bidi_control(c) || c == '\u{feff}';
     let words: Vec<&str> = text.split(is_space).filter(|word| !word.is_empty()).collect();
     chars::truncate(&words.join(" "), max_chars).trim_end().to_owned()
-}
-
-/// Returns true for characters that change the direction or the order of text, and for byte order marks.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 fn without_tags(text: &str) -> String {
@@ -66,6 +63,7 @@ mod tests {
             ("&lt;script&gt;", "<script>"),
             ("a\u{0}b\r\n\tc\u{1b}[31m", "a b c [31m"),
             ("abc\u{202e}def\u{2066}", "abc def"),
+            ("\u{feff}abc\u{61c}def&#x61c;", "abc def"),
             ("<a href=\"javascript:x\">link</a>", "link"),
             ("<b", "<b"),
             ("é&é<é", "é&é<é"),

@@ -18,7 +18,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The same operations in the formats of other services.
     ("compat", &["api-types"]),
     ("error-causes", &[]),
-    ("file-types", &[]),
+    // The marks of text direction, which names of files must not have.
+    ("file-types", &["model"]),
     // Seams and what stands on its own.
     ("access-tokens", &["error-causes"]),
     ("admission", &["model"]),

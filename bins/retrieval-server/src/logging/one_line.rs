@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use model::is_bidi_control;
+
 /// Writer of text events to standard error. Each call of `write_all` is one event.
 pub struct OneLine {
     /// Lets the colour sequences of the formatter pass.
@@ -46,9 +48,8 @@ fn one_line(event: &str, colours: bool) -> Cow<'_, str> {
 
 /// Appends a character, or its escape if it would move the cursor or reorder the text.
 pub fn push_visible(line: &mut String, c: char) {
-    // Line and paragraph separators; marks that change the direction of text.
-    let is_layout = matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if c.is_control() || is_layout {
+    // Line and paragraph separators are no control characters.
+    if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_bidi_control(c) {
         let _ = write!(line, "{}", c.escape_default());
     } else {
         line.push(c);
@@ -71,6 +72,7 @@ mod tests {
         let line = one_line(forged, false);
         assert_eq!(line.matches('\n').count(), 1);
         assert!(line.ends_with("\n") && !line.contains(['\r', '\x1b', '\u{202e}', '\u{2028}']), "{line}");
+        assert_eq!(one_line("x\u{61c}y\n", false), "x\\u{61c}y\n");
         assert_eq!(one_line("plain äöü 漢字\n", false), "plain äöü 漢字\n");
     }
 

@@ -12,7 +12,7 @@ static MEILISEARCH: Backend =
     Backend { name: "meilisearch", url_variable: "ACCEPT_INDEX_URL", key_variable: "ACCEPT_INDEX_KEY", delete };
 
 fn delete(index: &Index) {
-    for name in ["web-v3", "workspace-v3"] {
+    for name in ["web-v4", "workspace-v4"] {
         let mut request = ureq::delete(format!("{}/indexes/{}{name}", index.upstream, index.prefix));
         if let Some(key) = &index.key {
             request = request.header("Authorization", format!("Bearer {key}"));

@@ -1,5 +1,6 @@
 //! Sanitized text for the terminal, measured in columns.
 
+use model::is_bidi_control;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -35,7 +36,7 @@ fn visible(c: char) -> char {
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
         '\x7f' => '\u{2421}',
         '\u{80}'..='\u{9f}' => '\u{fffd}',
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        _ if is_bidi_control(c) => '\u{fffd}',
         _ => c,
     }
 }
@@ -111,6 +112,7 @@ mod tests {
         assert_eq!(sanitize("red \x1b[31m"), "red ␛[31m");
         assert_eq!(sanitize("two\r\nlines\tand a tab\n"), "two\nlines\tand a tab\n");
         assert_eq!(sanitize("invoice\u{202e}fdp.exe"), "invoice\u{fffd}fdp.exe");
+        assert_eq!(sanitize("1\u{61c}-2"), "1\u{fffd}-2");
         assert_eq!(one_line("  a\n\n b\u{2028}c  "), "a b c");
     }
 
@@ -118,6 +120,7 @@ mod tests {
     fn sanitized_json_is_equal_json() {
         let json = "{\"title\":\"\u{9b}2J \u{202e} plain ü\"}";
         let shown = sanitize_json(json);
+        assert_eq!(sanitize_json("\"1\u{61c}2\""), r#""1\u061c2""#);
         assert!(!shown.contains('\u{9b}') && shown.contains("plain ü"));
         let parse = |text| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
         assert_eq!(parse(&shown), parse(json));

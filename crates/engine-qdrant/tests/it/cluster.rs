@@ -201,7 +201,7 @@ async fn killed_node_interrupts_nothing_and_catches_up() {
     let generation = Generation(Uuid::from_u128(9));
     engine.set_generation(IndexName::Web, generation).await.expect("stored");
     for node in &nodes {
-        until("the replicas are active", || node.sees_active_replicas("web-v2-data")).await;
+        until("the replicas are active", || node.sees_active_replicas("web-v3-data")).await;
     }
 
     let load = Arc::new(Load {
@@ -228,7 +228,7 @@ async fn killed_node_interrupts_nothing_and_catches_up() {
         nodes[killed].start();
         until("the node is back", || nodes[killed].is_ready()).await;
         for node in &nodes {
-            until("the node has caught up", || node.sees_active_replicas("web-v2-data")).await;
+            until("the node has caught up", || node.sees_active_replicas("web-v3-data")).await;
         }
         load.progress().await;
     }
@@ -246,7 +246,7 @@ async fn killed_node_interrupts_nothing_and_catches_up() {
     let stored = load.stored.load(Ordering::SeqCst);
     for killed in 0..3 {
         for node in &nodes {
-            until("the node has caught up", || node.sees_active_replicas("web-v2-data")).await;
+            until("the node has caught up", || node.sees_active_replicas("web-v3-data")).await;
         }
         nodes[killed].kill();
         for (at, url) in urls.iter().enumerate().filter(|(at, _)| *at != killed) {

@@ -34,7 +34,7 @@ async fn missing_indexes_need_rebuild_and_reject_changes() {
 #[tokio::test]
 async fn interrupted_creation_is_completed() {
     let Some(server) = Server::with_indexes().await else { return };
-    let alias = format!("{}web-v2", server.options.prefix);
+    let alias = format!("{}web-v3", server.options.prefix);
     let tokens = DeleteFieldIndexCollectionBuilder::new(alias.clone(), "tokens").wait(true);
     server.client().delete_field_index(tokens).await.expect("a collection without an index");
     server.client().delete_alias(alias).await.expect("a collection without its alias");

@@ -1,6 +1,7 @@
 //! Markdown of an answer. Texts of third parties cannot imitate its lines: names are one line, passages are quoted, and
 //! documents stand between marks that their authors cannot know.
 
+use model::is_bidi_control;
 use uuid::Uuid;
 
 use super::size::{Size, json_length};
@@ -11,7 +12,7 @@ const OWN_LINES: [&str; 5] = ["next:", "note:", "warning", "<text", "</text"];
 /// Returns a text on one line of at most `most` characters: breaks, control characters and marks of text direction become
 /// blanks.
 pub(crate) fn line(text: &str, most: usize) -> String {
-    let is_blank = |c: char| c.is_whitespace() || c.is_control() || is_direction(c);
+    let is_blank = |c: char| c.is_whitespace() || c.is_control() || is_bidi_control(c);
     let mut line = String::new();
     for word in text.split(is_blank).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
@@ -33,7 +34,7 @@ pub(crate) fn line(text: &str, most: usize) -> String {
 pub(crate) fn json_line(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     json.chars().fold(String::with_capacity(json.len()), |mut line, c| {
-        match is_break(c) || is_direction(c) {
+        match is_break(c) || is_bidi_control(c) {
             true => line.push_str(&format!("\\u{:04x}", u32::from(c))),
             false => line.push(c),
         }
@@ -110,10 +111,6 @@ fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 fn is_imitation(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '<');
     OWN_LINES.iter().any(|own| line.get(..own.len()).is_some_and(|start| start.eq_ignore_ascii_case(own)))
@@ -127,7 +124,9 @@ mod tests {
     #[test]
     fn lines_are_single_and_bounded() {
         assert_eq!(line(" A\ntitle\u{2028}\u{202e}of\tlines ", 120), "A title of lines");
+        assert_eq!(line("\u{61c}a\u{61c}b", 120), "a b");
         assert_eq!(line("aaaa bbbb", 6), "aaaa b...");
+        assert_eq!(json_line("a\u{61c}b"), r#""a\u061cb""#);
         assert_eq!(json_line("a\u{2028}\"\u{85}b\n"), r#""a\u2028\"\u0085b\n""#);
         assert!(line(&"word ".repeat(1_000_000), 120).chars().count() <= 123);
     }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::ops::Range;
 
 use frostem::Algorithm;
@@ -5,6 +6,7 @@ use frostem::Algorithm;
 use super::MAX_TERM_BYTES;
 use super::address::Addresses;
 use super::fold::{fold_into, lower_into, truncate};
+use super::ignorable::{Origins, without_ignorable};
 use super::language::Language;
 use super::segment::{Segment, Segments, Shape};
 use super::stemming::{CachedStems, DOCUMENT_SLOTS, NoStems, Stems};
@@ -39,7 +41,7 @@ impl TokenKind {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Token<'a> {
     pub kind: TokenKind,
-    /// Byte range in the source, at character boundaries.
+    /// Byte range in the source, at character boundaries. Includes ignorable characters inside and right after the token.
     pub bytes: Range<usize>,
     /// Number of the positional token that it is or belongs to, counted from 0. Also 0 in an address at the start of
     /// the text.
@@ -125,6 +127,18 @@ struct Walk<'a, S> {
 
 impl<S: Stems> Walk<'_, S> {
     fn tokens(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
+        let analysed = without_ignorable(text);
+        let mut origins = matches!(analysed, Cow::Owned(_)).then(|| Origins::new(text));
+        self.tokens_of_analysed(&analysed, |mut token| {
+            if let Some(origins) = &mut origins {
+                token.bytes = origins.range(&token.bytes);
+            }
+            sink(token);
+        });
+    }
+
+    /// Passes the tokens of a text without ignorable characters to `sink`, with their places in it.
+    fn tokens_of_analysed(&mut self, text: &str, mut sink: impl FnMut(Token<'_>)) {
         let mut next_position: u32 = 0;
         let mut addresses = Addresses::new(text);
         let mut compound = Compound::default();

@@ -9,6 +9,8 @@
 //! - `stem`: Snowball stem of the word, with diacritics folded afterwards (the stemmers know accented endings).
 //!   Ranking compares stems.
 //!
+//! Characters that readers do not see (default ignorable code points, such as soft hyphens) neither separate nor change words.
+//!
 //! The addresses of Markdown links have no positions of their own: phrases pass over them, and they do not count in the
 //! length of a text.
 //!
@@ -18,6 +20,7 @@
 mod address;
 mod analyzer;
 mod fold;
+mod ignorable;
 mod language;
 mod opening;
 mod query;
@@ -35,7 +38,7 @@ pub use query::{AnalyzedQuery, MAX_QUERY_TERMS, QueryTerm, analyze_query};
 pub(crate) use segment::may_continue_word;
 
 /// Version of the analysis, incremented with every change of the terms that a text yields.
-pub const ANALYSIS_VERSION: u32 = 2;
+pub const ANALYSIS_VERSION: u32 = 3;
 
 /// Maximum length of a term in bytes. Longer terms are truncated, not dropped, so that long identifiers stay findable.
 pub const MAX_TERM_BYTES: usize = 64;

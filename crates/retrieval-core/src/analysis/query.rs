@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use frostem::Algorithm;
 
 use super::analyzer::{Analyzer, TokenKind};
+use super::ignorable::without_ignorable;
 use super::language::Language;
 use super::opening::openings_among;
 use super::query_token::QueryToken;
@@ -33,7 +34,7 @@ pub struct QueryTerm {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnalyzedQuery {
     /// Search terms in order of first mention, with distinct variants. Stop words are dropped unless there is nothing
-    /// else. Empty only if the text contains no letter and no digit.
+    /// else. Empty only if the text contains no visible letter and no digit.
     pub terms: Vec<QueryTerm>,
     /// All words in order, stop words included, for phrase matching.
     pub phrase: Vec<String>,
@@ -66,6 +67,8 @@ const REPEATED_FORM_WEIGHT: f32 = 0.5;
 
 /// Analyses a query for documents of the given languages, most common first. An empty list means English.
 pub fn analyze_query(text: &str, languages: &[Language]) -> AnalyzedQuery {
+    // Names and clitics are recognized by the characters around them.
+    let text = &*without_ignorable(text);
     let mut algorithms: Vec<Algorithm> = Vec::new();
     for language in languages.iter().map(|language| Some(*language)).chain(languages.is_empty().then_some(None)) {
         let algorithm = Language::algorithm(language);

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
+use super::ignorable::is_ignorable;
+
 /// Word, or one character of a script without spaces.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Segment {
@@ -43,7 +45,7 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// Iterator over the segments of a text, in order and without overlap.
+/// Iterator over the segments of a text without ignorable characters, in order and without overlap.
 pub(super) struct Segments<'t> {
     text: &'t str,
     at: usize,
@@ -156,7 +158,7 @@ impl Iterator for Segments<'_> {
 pub fn may_continue_word(c: char) -> bool {
     match c.is_ascii() {
         true => c.is_ascii_alphanumeric() || matches!(c, '.' | ',' | '+' | '#'),
-        false => matches!(class(c), Class::Word | Class::Extend) || is_cluster_tail(c),
+        false => matches!(class(c), Class::Word | Class::Extend) || is_cluster_tail(c) || is_ignorable(c),
     }
 }
 
@@ -183,10 +185,6 @@ enum Class {
 
 /// Returns the class of a character beyond ASCII.
 fn class(c: char) -> Class {
-    // Soft hyphen and zero-width joiners occur inside words.
-    if matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}') {
-        return Class::Extend;
-    }
     // Latin, Greek and Cyrillic letters first, because they are the most frequent.
     if (c as u32) < 0x530 && c.is_alphabetic() {
         return Class::Word;
@@ -247,7 +245,6 @@ mod tests {
                 vec!["1,000", "or", "12,345,678", "or", "1", "2", "or", "1", "0000"],
             ),
             ("O'Brien’s", vec!["O", "Brien", "s"]),
-            ("co\u{ad}operate", vec!["co\u{ad}operate"]),
             ("naïve Ünïcode", vec!["naïve", "Ünïcode"]),
             ("\u{301}a", vec!["a"]),
             ("हिन्दी में", vec!["हिन्दी", "में"]),
@@ -260,6 +257,17 @@ mod tests {
             (".,-", vec![]),
         ] {
             assert_eq!(segments(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_may_continue_with_characters_that_are_ignored() {
+        for c in ['a', '1', '+', 'é', '\u{301}', '\u{1161}', '\u{ad}', '\u{200b}', '\u{2060}', '\u{200e}', '\u{fe0f}']
+        {
+            assert!(may_continue_word(c), "{c:?}");
+        }
+        for c in [' ', '-', '、', '\u{a0}', '\u{2029}'] {
+            assert!(!may_continue_word(c), "{c:?}");
         }
     }
 }

@@ -58,6 +58,52 @@ fn compounds_and_parts_are_additional_terms() {
 }
 
 #[test]
+fn ignorable_characters_do_not_change_words() {
+    for (plain, written) in [
+        ("cooperate", "co\u{ad}operate"),
+        ("longword", "long\u{200b}word\u{200b}"),
+        ("parseUrl, 10kg", "\u{feff}parse\u{2060}Url\u{200e}, 10\u{200b}kg"),
+        ("version 3.5 of 1,250,000", "version 3.\u{200b}5\u{200e} of 1,\u{2060}250,000\u{200f}"),
+        ("e-mail via C++ or C#", "e-\u{200b}mail via C\u{2060}++ or C\u{fe0f}#"),
+        ("re\u{301}sume\u{301}", "re\u{200b}\u{301}su\u{34f}me\u{301}"),
+        ("don't use the WHO's pump", "don'\u{200b}t use the WHO\u{200b}'\u{200b}s pump"),
+        ("[a](https://b.org) c", "[a]\u{200b}(https://\u{200b}b.\u{200b}org) c"),
+        ("میخواهم", "می\u{200c}خواهم"),
+        ("क्ष", "क्\u{200d}ष"),
+        ("葛城", "葛\u{e0100}城\u{fe00}"),
+        ("กขค", "ก\u{200b}ข\u{2060}ค"),
+        ("", "\u{200b}\u{feff}"),
+        ("", "\u{3164}"),
+    ] {
+        assert_eq!(tokens(Language::English, written), tokens(Language::English, plain), "{written:?}");
+        assert_eq!(analyze_query(written, Language::ALL), analyze_query(plain, Language::ALL), "{written:?}");
+    }
+    assert_eq!(words("ꦗꦮ\u{200b}ꦧꦱ", TokenKind::Word), ["ꦗꦮ", "ꦧꦱ"]);
+}
+
+#[test]
+fn ranges_include_ignorable_characters() {
+    let text = "\u{feff}A parse\u{ad}Url\u{200b}! 東\u{2060}京 e-\u{ad}mail";
+    let mut found = Vec::new();
+    Analyzer::new(None).tokens(text, |token| found.push(&text[token.bytes]));
+    assert_eq!(
+        found,
+        [
+            "A",
+            "parse\u{ad}Url\u{200b}",
+            "parse\u{ad}",
+            "Url\u{200b}",
+            "東\u{2060}",
+            "京",
+            "東\u{2060}京",
+            "e",
+            "mail",
+            "e-\u{ad}mail",
+        ]
+    );
+}
+
+#[test]
 fn only_words_and_characters_have_positions() {
     let positional: Vec<u32> = tokens(Language::English, "e-mail parseUrl 東京都 end")
         .into_iter()
@@ -232,6 +278,10 @@ fn long_and_hostile_texts_are_bounded() {
     assert_eq!(tokens(Language::English, &long)[0].1.len(), MAX_TERM_BYTES);
     let marks = format!("a{}", "\u{301}".repeat(100_000));
     assert_eq!(tokens(Language::English, &marks).len(), 1);
+    let joined = "a\u{2060}".repeat(100_000);
+    assert_eq!(tokens(Language::English, &joined)[0].1.len(), MAX_TERM_BYTES);
+    let apart = format!("東{}", "\u{200b}".repeat(10_000)).repeat(100);
+    assert_eq!(tokens(Language::English, &apart).len(), 199);
     let paste: String = (0..5000).map(|n| format!("w{n} ")).collect();
     assert_eq!(analyze_query(&paste, Language::ALL).terms.len(), MAX_QUERY_TERMS);
     for text in ["", " ", "\0", "\"()[]{}:^~*?\\/", "😀", "\u{301}", "'", "''s", "n't"] {
@@ -242,7 +292,7 @@ fn long_and_hostile_texts_are_bounded() {
 
 /// Generates texts rich in characters with special rules.
 fn texts() -> impl Strategy<Value = String> {
-    let special = "aZ09.,-_&+#'’ \u{301}\u{ad}\u{200d}éßİςё東京ガｶﾞ한\u{1112}\u{1161}\u{11ab}กำ้कि्ﬁ½²①ﷺ😀\u{640}\u{64b}";
+    let special = "aZ09.,-_&+#'’ \u{301}\u{ad}\u{200b}\u{200d}\u{fe0f}ꦗéßİςё東京ガｶﾞ한\u{1112}\u{1161}\u{11ab}กำ้कि्ﬁ½²①ﷺ😀\u{640}\u{64b}";
     let special = special.chars().map(String::from).chain(["](/", ")"].map(String::from));
     let special = proptest::sample::select(special.collect::<Vec<_>>());
     let piece = prop_oneof![special, any::<char>().prop_map(String::from)];

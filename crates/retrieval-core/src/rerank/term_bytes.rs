@@ -13,7 +13,7 @@ use crate::varint;
 ///
 /// Raise it with every change after which the same document has other bytes or the same bytes mean something else: in
 /// the analysis of documents, in [`TermVector::of_prefix`], in [`DocumentText::key`](super::DocumentText::key), or in this format.
-pub const TERMS_VERSION: u32 = 4;
+pub const TERMS_VERSION: u32 = 5;
 
 /// Maximum number of passages of a vector that can be decoded: ranking allocates memory for each, also for those that were
 /// not analysed. A content that is stored in one piece has at most half as many.

@@ -1,5 +1,6 @@
 //! Display of untrusted text in a report. Citations keep the exact bytes; the report shows them readable and harmless.
 
+use model::is_bidi_control;
 use retrieval_core::plain;
 
 use super::super::assignment::Format;
@@ -77,7 +78,8 @@ fn visible(text: &str) -> String {
 
 fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || is_bidi_control(c)
+        || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{feff}')
         || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
@@ -170,6 +172,7 @@ mod tests {
             ("127.0.0.1 and 3.5) too", "127.0.0.1 and 3.5) too"),
             ("7)", "7\\)"),
             ("a\u{202e}b\u{0}c", "abc"),
+            ("\u{61c}a\u{200f}b\u{2065}\u{200b}c\u{2066}\u{61c}", "abc"),
             ("[[1]2] [a]", "\\[a\\]"),
         ] {
             assert_eq!(line(text, Format::Markdown), expected, "{text}");
