@@ -65,9 +65,10 @@ pub(super) async fn all(
 /// Reads one document, and takes memory for it until the answer that contains it is complete.
 pub(super) async fn one(
     context: &Context,
-    request: DocumentRequest,
+    mut request: DocumentRequest,
     memory: &Gathered<'_>,
 ) -> Result<DocumentResponse, Failure> {
+    batch::limit(&mut request.content, None, batch::share(1));
     let document = batch::held(context, convert(request)?, context.deadline(), memory).await?;
     Ok(documents::response(context, document))
 }
