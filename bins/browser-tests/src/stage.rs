@@ -31,10 +31,11 @@ impl Stage {
         Ok(Stage { server, page, key, axe: axe.map(str::to_owned), screenshots, _profile: profile })
     }
 
-    /// Opens the console with the first key, as the banner's address does.
+    /// Opens the console with the first key, as the banner's address does, and closes the notice about keys of links.
     pub async fn sign_in(&self) -> anyhow::Result<()> {
         self.page.open(&self.server.console_with(&self.key)).await?;
-        self.page.wait_for("header .who-name").await
+        self.page.wait_for("header .who-name").await?;
+        self.page.press("Close").await
     }
 
     /// Forgets the key, after which the page takes another one.

@@ -94,18 +94,19 @@ pub(crate) fn text(outcome: &ReadOutcome) -> Result<&str, Failure> {
     Ok(document.content.as_ref().map_or("", |Content { text, .. }| text))
 }
 
-/// Refuses a document whose content is older than the request permits, which the API reports as a warning. The content
-/// of files has no age.
-pub(crate) fn check_age(outcome: ReadOutcome, max_age: Option<Duration>) -> Result<DocumentResponse, Failure> {
+/// Refuses a document whose content is older than the request permits.
+pub(crate) fn check_age(outcome: ReadOutcome, max_age: Option<Duration>) -> ReadOutcome {
     let document = outcome?;
+    too_old(&document, max_age).map_or(Ok(document), Err)
+}
+
+/// Returns the failure of a document whose content is older than the request permits, which the API reports as a warning. The content
+/// of files has no age.
+pub(crate) fn too_old(document: &DocumentResponse, max_age: Option<Duration>) -> Option<Failure> {
     let is_stale = document.warnings.iter().any(|warning| warning.code == WarningCode::StaleContent);
-    match capture_time(&document).filter(|_| is_stale && max_age.is_some()) {
-        None => Ok(document),
-        Some(time) => {
-            let message = format!("the content was read at {time}, which is older than requested");
-            Err(Failure { kind: FailureKind::TooOld, message })
-        }
-    }
+    let time = capture_time(document).filter(|_| is_stale && max_age.is_some())?;
+    let message = format!("the content was read at {time}, which is older than requested");
+    Some(Failure { kind: FailureKind::TooOld, message })
 }
 
 /// Returns the time at which the content was read.

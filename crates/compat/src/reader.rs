@@ -46,8 +46,10 @@ pub fn read(url: &str) -> DocumentRequest {
 ///
 /// # Errors
 /// Returns the reason that there is none.
-pub fn markdown(outcome: &ReadOutcome) -> Result<&str, Failure> {
-    document::text(outcome)
+pub fn markdown(outcome: ReadOutcome) -> Result<String, Failure> {
+    document::text(&outcome)?;
+    // Moved: it may be long.
+    Ok(outcome?.content.map(|content| content.text).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -8,9 +8,14 @@ pub(crate) fn weighted_items(headers: &HeaderMap, name: HeaderName) -> impl Iter
     values.flat_map(|value| value.split(',')).map(|item| {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse().ok()).unwrap_or(1.0);
-        (name, weight)
+        (name, parts.find_map(weight).unwrap_or(1.0))
     })
+}
+
+/// Returns the weight that a parameter states. The name is case-insensitive, as those of all parameters (RFC 9110, 5.6.6).
+fn weight(parameter: &str) -> Option<f32> {
+    let (name, value) = parameter.split_once('=')?;
+    if name.eq_ignore_ascii_case("q") { value.trim().parse().ok() } else { None }
 }
 
 /// True if the client names HTML and prefers it to JSON, as browsers do.
@@ -46,6 +51,8 @@ mod tests {
         check("application/json", false);
         check("application/json, text/html;q=0.5", false);
         check("text/html;q=0, */*", false);
+        check("text/html;Q=0", false);
+        check("text/html; charset=utf-8; Q=0.5, application/json;q=0.6", false);
         check("text/plain, text/markdown", false);
         check("", false);
     }

@@ -87,15 +87,21 @@ async fn authenticate(
     })?;
     // A forged access token costs no look-up either, and clients renew theirs often.
     let source = source.filter(|_| !state.app.is_access_token(&token));
-    rejections.permit(source, &token, state.now()).map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
-    match state.app.authenticate(&token).await? {
-        Some(viewer) => {
-            rejections.accept(source, &token);
+    let permitted = rejections.permit(source, &token, || state.now()).await;
+    let permitted = permitted.map_err(|wait| Failure::too_many_rejections(wait.unsigned_abs()))?;
+    let outcome = state.app.authenticate(&token).await;
+    match outcome {
+        Ok(Some(viewer)) => {
+            permitted.accept(state.now());
             Ok((viewer, token))
         }
-        None => {
-            rejections.reject(source, &token, state.now());
+        Ok(None) => {
+            permitted.reject(state.now());
             Err(invalid_key())
+        }
+        Err(error) => {
+            permitted.fail(state.now());
+            Err(error.into())
         }
     }
 }

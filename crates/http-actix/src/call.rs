@@ -18,6 +18,9 @@ use crate::failure::Failure;
 use crate::memory::{Answer, Gathered};
 use crate::usage_record::UsageRecord;
 
+/// Bytes of a computation that would hold up the thread of connections.
+const LARGE: usize = 64 << 10;
+
 /// An admitted HTTP request.
 pub(crate) struct Call {
     pub context: Context,
@@ -107,6 +110,15 @@ impl Context {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         Ok(self.state.app.compute_for(self.viewer.organization_id, bytes, work).await?)
+    }
+
+    /// Runs a computation on about `bytes` bytes: here on few, otherwise as [`compute`](Self::compute) does.
+    pub async fn compute_if_large<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        if bytes <= LARGE { Ok(work()) } else { self.compute(bytes, work).await }
     }
 
     /// Takes memory for a serialized response until it has been sent.

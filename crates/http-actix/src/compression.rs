@@ -94,6 +94,8 @@ mod tests {
         check("*;q=0", false);
         check("br, identity", false);
         check("gzip;q=0.000", false);
+        check("gzip;Q=0", false);
+        check("gzip; Q=0.5", true);
         check("", false);
     }
 }

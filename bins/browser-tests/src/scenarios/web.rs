@@ -16,6 +16,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.sign_out().await?;
     stage.page.open(&format!("{}/console/?operator#key={key}", stage.server.base())).await?;
     stage.page.wait_for("nav a[href='#/web']").await?;
+    stage.page.press("Close").await?;
     stage.view("#/web").await?;
     stage.page.wait_for_text("main", "There are no crawls").await?;
     stage.page.wait_for_text("section[aria-label='Pages by host']", "The web index is empty").await?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ReadOutcome;
-use crate::document::{self, Freshness, check_age, cut, passage_texts};
+use crate::document::{self, Freshness, cut, passage_texts, too_old};
 use crate::request::Switch;
 
 /// Contents of a result.
@@ -99,8 +99,8 @@ impl Contents {
 
     /// Adds `text` to a result.
     pub fn add_text(&self, outcome: &ReadOutcome, result: &mut Map<String, Value>) {
-        let outcome = check_age(outcome.clone(), self.max_age());
-        let text = document::text(&outcome).unwrap_or_default();
+        let is_too_old = outcome.as_ref().is_ok_and(|document| too_old(document, self.max_age()).is_some());
+        let text = if is_too_old { "" } else { document::text(outcome).unwrap_or_default() };
         result.insert("text".to_owned(), text.into());
     }
 }

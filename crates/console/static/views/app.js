@@ -3,7 +3,7 @@ import { html, useEffect, useErrorBoundary, useRef } from "../core/html.js";
 import { BASE, get } from "../core/api.js";
 import { connection, poll } from "../core/connection.js";
 import { href, route } from "../core/route.js";
-import { account, forget, keyStore, noticeStore } from "../core/session.js";
+import { account, forget, keyStore, linkedStore, noticeStore, setLinked } from "../core/session.js";
 import { may } from "../core/scopes.js";
 import { useLoad } from "../core/load.js";
 import { useStore } from "../core/store.js";
@@ -85,6 +85,7 @@ function SignedIn() {
     <${Outage} />
     <main id="main" ref=${main} tabindex="-1">
       <${Notice} />
+      ${me && html`<${Linked} organization=${me.organization.name} />`}
       <${Guard} key=${name}>
         ${!me && load.error && html`<h1>${title}</h1><${Failure} error=${load.error} retry=${load.reload} />`}
         ${!me && !load.error && html`<${Loading} label="Reading what this key may do" />`}
@@ -107,7 +108,18 @@ function Outage() {
 function Notice() {
   const notice = useStore(noticeStore);
   if (!notice) return null;
-  return html`<div class="note note-warn" role="alert"><${Icon} name="warning" /><p>${notice} <button type="button" class="small-button" onClick=${() => noticeStore.set("")}>Close</button></p></div>`;
+  return html`<${Warning} close=${() => noticeStore.set("")}>${notice}<//>`;
+}
+
+// Who opens a link may not know whose key it has.
+function Linked({ organization }) {
+  const isLinked = useStore(linkedStore);
+  if (!isLinked) return null;
+  return html`<${Warning} close=${() => setLinked(false)}>You are signed in with the key of the link that you opened, for the organization <strong>${organization}</strong>. Is it yours? Others who have this key can read what you upload and search for. If the link is from somebody else and you did not expect it, press <strong>Forget key</strong>.<//>`;
+}
+
+function Warning({ close, children }) {
+  return html`<div class="note note-warn" role="alert"><${Icon} name="warning" /><p>${children} <button type="button" class="small-button" onClick=${close}>Close</button></p></div>`;
 }
 
 // A fault of one view leaves the others usable.

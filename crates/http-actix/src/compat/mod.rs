@@ -6,6 +6,8 @@ mod read;
 mod request;
 mod routes;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use actix_web::http::StatusCode;
 use compat::{ErrorReply, Refusal, Service};

@@ -35,9 +35,9 @@ async fn run(call: Call) -> Result<Reply, Failure> {
     let url = reader::target(path, call.request.query_string())?;
     let memory = call.context.gather();
     let document = read::one(&call.context, reader::read(&url), &memory).await?;
-    Ok(match reader::markdown(&Ok(document)) {
+    Ok(match reader::markdown(Ok(document)) {
         Ok(text) => {
-            let body = memory.into_answer(text.to_owned().into_bytes()).await?;
+            let body = memory.into_answer(text.into_bytes()).await?;
             Reply::text(StatusCode::OK, MARKDOWN, body)
         }
         Err(failure) => plain(failure.kind.status(), &failure.message),

@@ -23,7 +23,12 @@ pub(super) async fn post<T: ForeignPath + ForeignRead>(request: HttpRequest, pay
     request::post::<T>(request, payload, answer).await
 }
 
-async fn answer<T: ForeignPath + ForeignRead>(context: &Context, asked: T, started: Instant) -> Result<Reply, Failure> {
+/// Reads the documents, and answers.
+pub(super) async fn answer<T: ForeignPath + ForeignRead>(
+    context: &Context,
+    asked: T,
+    started: Instant,
+) -> Result<Reply, Failure> {
     let started_at = context.state.now();
     let groups = asked.reads()?;
     let memory = context.gather();
@@ -32,9 +37,11 @@ async fn answer<T: ForeignPath + ForeignRead>(context: &Context, asked: T, start
         return Err(failure);
     }
     let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
-    let Answered { status, body } = asked.answer(documents.into_iter().map(outcomes).collect(), moment);
+    let outcomes: Vec<_> = documents.into_iter().map(outcomes).collect();
+    let bytes = memory.bytes();
+    let Answered { status, body } = context.compute_if_large(bytes, move || asked.answer(outcomes, moment)).await?;
     let status = StatusCode::from_u16(status).map_err(Failure::internal)?;
-    let body = json::to_vec_of(context, memory.bytes(), body).await?;
+    let body = json::to_vec_of(context, bytes, body).await?;
     Ok(Reply::serialized(status, memory.into_answer(body).await?))
 }
 
@@ -65,9 +72,10 @@ pub(super) async fn all(
 /// Reads one document, and takes memory for it until the answer that contains it is complete.
 pub(super) async fn one(
     context: &Context,
-    request: DocumentRequest,
+    mut request: DocumentRequest,
     memory: &Gathered<'_>,
 ) -> Result<DocumentResponse, Failure> {
+    batch::limit(&mut request.content, None, batch::share(1));
     let document = batch::held(context, convert(request)?, context.deadline(), memory).await?;
     Ok(documents::response(context, document))
 }

@@ -32,7 +32,7 @@ pub(super) async fn get<T: ForeignPath + ForeignSearch>(request: HttpRequest, pa
 }
 
 /// Searches, reads the documents that the answer contains, and answers. The search is charged once, with its answer.
-async fn answer<T: ForeignPath + ForeignSearch>(
+pub(super) async fn answer<T: ForeignPath + ForeignSearch>(
     context: &Context,
     asked: T,
     started: Instant,
@@ -51,10 +51,13 @@ async fn answer<T: ForeignPath + ForeignSearch>(
     let deadline = context.deadline();
     let (reply, charge) = searches::charged_search(context, search, async |page: ShapedPage| {
         let memory = context.gather();
+        let bytes_found = page.page.bytes();
         let found = computed::response(context, page).await?;
         let hits = with_documents(context, &asked, plan.select(found), deadline, &memory).await;
         let moment = Moment { started_at, elapsed: started.elapsed(), request_id: context.request_id };
-        let body = json::to_vec_of(context, memory.bytes(), asked.answer(hits, moment)).await?;
+        let bytes = bytes_found + memory.bytes();
+        let body = context.compute_if_large(bytes, move || asked.answer(hits, moment)).await?;
+        let body = json::to_vec_of(context, bytes, body).await?;
         Ok(Reply::serialized(StatusCode::OK, memory.into_answer(body).await?))
     })
     .await?;

@@ -25,7 +25,7 @@ mod tests {
         for value in ["text/event-stream", "Text/Event-Stream;q=0.5", "application/json, text/event-stream"] {
             assert!(wants(value), "{value}");
         }
-        for value in ["*/*", "application/json", "text/event-stream;q=0", "text/*", ""] {
+        for value in ["*/*", "application/json", "text/event-stream;q=0", "text/event-stream;Q=0", "text/*", ""] {
             assert!(!wants(value), "{value}");
         }
     }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use actix_web::test::TestRequest;
 use app::accounts::NewKey;
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use model::Scope;
 use rate_limit::{Decision, RateLimitError, RateLimiter};
 use serde_json::json;
@@ -243,6 +244,31 @@ async fn source_of_many_rejected_credentials_has_to_wait() {
     for _ in 0..9 {
         send("127.0.0.1:1", "wrong").await.expect_error(401, "invalid_api_key");
     }
+}
+
+#[actix_web::test]
+async fn concurrent_credentials_count_as_others_do() {
+    let api = Api::new().await;
+    let send = async |key: &str| {
+        let request = TestRequest::get().uri("/v1/files").peer_addr("203.0.113.7:1".parse().unwrap());
+        api.send(request.insert_header(("Authorization", format!("Bearer {key}")))).await
+    };
+    let mut keys = Vec::new();
+    for _ in 0..20 {
+        keys.push(api.world.create_key(api.tenant.organization_id, NewKey::default()).await);
+    }
+    // More new keys than the address may have rejected.
+    let answers = join_all(keys.iter().map(|created| send(&created.key))).await;
+    assert!(answers.iter().all(|answer| answer.status == 200));
+    let mut revoked = Vec::new();
+    for _ in 0..20 {
+        let created = api.world.create_key(api.tenant.organization_id, NewKey::default()).await;
+        api.world.revoke_key(created.row.id).await;
+        revoked.push(created.key);
+    }
+    let answers = join_all(revoked.iter().map(|key| send(key))).await;
+    let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((count(401), count(429)), (5, 15));
 }
 
 /// Neither costs a look-up, so they lock out nobody behind the same address.

@@ -1,5 +1,6 @@
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
+use test_support::page;
 use test_support::site::{Page, Site};
 
 use crate::api::{Answer, Api};
@@ -24,6 +25,16 @@ async fn a_url_is_read_encoded_and_as_it_is() {
     }
     let head = api.authorized(TestRequest::with_uri(&format!("/read/{url}")).method(Method::HEAD));
     assert_eq!(api.send(head).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_page_has_as_many_characters_as_any_answer() {
+    let api = Api::new().await;
+    let url = "https://example.com/long";
+    let word = format!("{} ", "x".repeat(398));
+    api.world.import_one(page(url, &word.repeat(8_000_000 / word.len() + 1))).await;
+    let answer = api.get(&format!("/read/{url}")).await;
+    assert_eq!((answer.status, text(&answer).chars().count()), (200, 8_000_000));
 }
 
 #[actix_web::test]
