@@ -106,7 +106,7 @@ pub struct FileEntry {
     /// Reason for `failed` and `unsupported`: a code, a colon and a message.
     ///
     /// Codes: `encrypted`, `needs_ocr`, `wrong_type`, `corrupt`, `too_large`, `timed_out`, `out_of_memory`, `crashed`,
-    /// `corrupt_object`, `unsupported_type`. Newer servers may send others.
+    /// `corrupt_object`, `unreadable_object`, `unsupported_type`. Newer servers may send others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub reason: Option<String>,

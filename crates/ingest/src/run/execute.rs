@@ -15,6 +15,7 @@ use tracing::Instrument;
 
 use super::file::{FileProcessor, Processed, result_bytes};
 use super::plan::{Plan, PlannedFile, WorkPage, plan, work_page};
+use super::refusals::Refusals;
 use super::{RunError, Runner};
 use crate::feeder::FeedError;
 use crate::objects;
@@ -108,7 +109,7 @@ impl Runner {
         loop {
             while files.has_room() {
                 if let Some(file) = planned.next() {
-                    files.start(file);
+                    files.start(file, false);
                 } else if (is_first && !work.is_empty()) || page.next.is_some() {
                     is_first = false;
                     let next = page.next.take();
@@ -219,29 +220,26 @@ impl Files {
         self.tasks.len() - self.postponed < self.parallel && self.postponed < MAX_POSTPONED
     }
 
-    fn start(&mut self, planned: PlannedFile) {
+    /// Starts the task of a file, which may have been postponed before.
+    fn start(&mut self, planned: PlannedFile, was_postponed: bool) {
         let files = self.processor.clone();
+        self.postponed += usize::from(was_postponed);
         let processing = async move {
+            let refusals = Refusals::new(files.runner.options.retry_timeout);
             let attempt = || async {
                 files.runner.wait_for_room().await;
-                files.process(planned.clone()).await
+                let processed = if was_postponed {
+                    files.process_postponed(planned.clone()).await
+                } else {
+                    files.process(planned.clone()).await
+                };
+                match processed {
+                    Err(RunError::Storage(error)) => files.storage_failed(&planned, error, &refusals).await,
+                    processed => processed,
+                }
             };
             let outcome = files.runner.retry_transient(attempt).await;
-            Ended { planned, was_postponed: false, outcome }
-        };
-        self.tasks.spawn(processing.in_current_span());
-    }
-
-    fn start_postponed(&mut self, planned: PlannedFile) {
-        let files = self.processor.clone();
-        self.postponed += 1;
-        let processing = async move {
-            let attempt = || async {
-                files.runner.wait_for_room().await;
-                files.process_postponed(planned.clone()).await
-            };
-            let outcome = files.runner.retry_transient(attempt).await;
-            Ended { planned, was_postponed: true, outcome }
+            Ended { planned, was_postponed, outcome }
         };
         self.tasks.spawn(processing.in_current_span());
     }
@@ -259,7 +257,7 @@ impl Files {
                     results.push(*result);
                     memory.push(permit);
                 }
-                Processed::Postponed => self.start_postponed(planned),
+                Processed::Postponed => self.start(planned, true),
             }
             let is_full = results.len() >= RECORD_BATCH || bytes >= RECORD_BYTES;
             next = if is_full { None } else { self.tasks.try_join_next() };
@@ -284,6 +282,7 @@ fn is_transient(error: &RunError) -> bool {
         RunError::Index(
             FeedError::Engine(_) | FeedError::LeaseLost(_) | FeedError::UnknownGeneration(_) | FeedError::Timeout(_),
         )
+        | RunError::Disk(_)
         | RunError::LeaseLost
         | RunError::Stopping
         | RunError::Panicked => false,

@@ -17,6 +17,7 @@ use model::{Collection, FileOutcome, OrganizationId, RunStats, SyncId, Timestamp
 use uuid::Uuid;
 
 use super::plan::PlannedFile;
+use super::refusals::Refusals;
 use super::{RunError, Runner};
 use crate::clock::from_date_time;
 use crate::prepare;
@@ -60,6 +61,23 @@ impl FileProcessor {
         self.process_in(Lane::PostponedRuns, &planned, permit).await
     }
 
+    /// Processes a failure of storage: if it responds, an object that it does not deliver is a result.
+    ///
+    /// # Errors
+    /// The failure, if it is an outage or may pass.
+    pub async fn storage_failed(
+        &self,
+        planned: &PlannedFile,
+        error: BlobError,
+        refusals: &Refusals,
+    ) -> Result<Processed, RunError> {
+        let responds = self.runner.blobs.ping().await.is_ok();
+        if !refusals.is_of_object(error.kind, responds) {
+            return Err(error.into());
+        }
+        Ok(self.done(self.unreadable(planned, &error)).await)
+    }
+
     async fn process_in(&self, lane: Lane, planned: &PlannedFile, permit: Permit) -> Result<Processed, RunError> {
         let reading = AssertUnwindSafe(self.read(lane, planned)).catch_unwind().await.unwrap_or_else(|panic| {
             report_panic("runner", panic.as_ref());
@@ -68,8 +86,12 @@ impl FileProcessor {
         // Of the input, whose place the text takes.
         drop(permit);
         let Some(result) = reading? else { return Ok(Processed::Postponed) };
+        Ok(self.done(result).await)
+    }
+
+    async fn done(&self, result: FileResult) -> Processed {
         let permit = self.runner.shares.bytes(self.organization_id, result_bytes(&result)).await;
-        Ok(Processed::Done(Box::new(result), permit))
+        Processed::Done(Box::new(result), permit)
     }
 
     /// Returns `None` if other files come first.
@@ -196,6 +218,13 @@ impl FileProcessor {
         to_be_retried(self.failed(planned, 0, "corrupt_object", "object storage returned damaged content"))
     }
 
+    /// Returns the result for an object that storage does not deliver: the stored text stays, and the next run tries again.
+    fn unreadable(&self, planned: &PlannedFile, error: &BlobError) -> FileResult {
+        let object_key = &planned.file.object_key;
+        tracing::error!(object_key, error = error as &dyn Error, "object storage does not return a file");
+        to_be_retried(self.failed(planned, 0, "unreadable_object", "object storage did not return the file"))
+    }
+
     /// Returns the result for a file whose worker got too little of the cores: the stored text stays, and the next run tries
     /// again.
     fn starved(&self, planned: &PlannedFile) -> FileResult {
@@ -242,13 +271,18 @@ impl FileProcessor {
     }
 }
 
-/// Tells a full disk of this machine from a failure of storage.
+/// Tells failures of this machine's disk from those of storage, which are `Unavailable` if they interrupt a download.
 fn download_failed(error: BlobError) -> RunError {
-    let is_full = |cause: &(dyn Error + 'static)| {
-        let cause = cause.downcast_ref().map(io::Error::kind);
-        matches!(cause, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
-    };
-    if error_causes::causes(&error).any(is_full) { RunError::DiskFull(error) } else { error.into() }
+    let causes = error_causes::causes(&error).filter_map(|cause| cause.downcast_ref().map(io::Error::kind));
+    let causes: Vec<io::ErrorKind> = causes.collect();
+    let is_full = |cause: &io::ErrorKind| matches!(cause, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    if causes.iter().any(is_full) {
+        RunError::DiskFull(error)
+    } else if error.kind == BlobErrorKind::Failed && !causes.is_empty() {
+        RunError::Disk(error)
+    } else {
+        error.into()
+    }
 }
 
 /// Makes a failure one that says nothing about the file.

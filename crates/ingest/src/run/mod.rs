@@ -11,6 +11,7 @@
 mod execute;
 mod file;
 mod plan;
+mod refusals;
 mod shares;
 
 use std::panic::AssertUnwindSafe;
@@ -58,7 +59,7 @@ pub struct RunnerOptions {
     /// Time after which another worker takes over the run of a dead one.
     pub lease: Duration,
     /// Time to retry while storage or the database is unavailable, or the index makes no progress, after which the run fails.
-    /// Time on an almost full disk does not count.
+    /// Time on an almost full disk does not count. A file whose object alone is unavailable fails after a tenth of it.
     pub retry_timeout: Duration,
 }
 
@@ -79,6 +80,8 @@ pub(crate) enum RunError {
     Extraction(WorkError),
     #[error("the disk is full")]
     DiskFull(#[source] blobs::BlobError),
+    #[error("the disk of this server failed")]
+    Disk(#[source] blobs::BlobError),
     #[error("internal error")]
     Panicked,
 }

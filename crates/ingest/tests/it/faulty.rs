@@ -1,6 +1,6 @@
 //! In-memory store and engine with injected faults.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -30,6 +30,10 @@ pub struct FaultyStore {
     pub vanishing: Mutex<HashSet<String>>,
     /// Keys whose content is damaged.
     pub corrupt: Mutex<HashSet<String>>,
+    /// Keys whose content is not delivered, and how it fails.
+    pub refused: Mutex<HashMap<String, BlobErrorKind>>,
+    /// Pings fail.
+    pub is_away: AtomicBool,
     /// Keys that are uploaded again as soon as they are listed.
     pub replaced: Mutex<HashSet<String>>,
     /// Keys whose next deletion fails as unavailable, and which are uploaded again at this moment.
@@ -42,6 +46,13 @@ impl FaultyStore {
             true => Err(BlobError::new(BlobErrorKind::Unavailable, "injected outage")),
             false => Ok(()),
         }
+    }
+
+    /// Fails if the content of the object is not delivered.
+    fn check_content(&self, key: &str) -> Result<(), BlobError> {
+        self.check()?;
+        let refused = self.refused.lock().unwrap().get(key).copied();
+        refused.map_or(Ok(()), |kind| Err(BlobError::new(kind, "injected refusal")))
     }
 }
 
@@ -57,7 +68,7 @@ impl BlobStore for FaultyStore {
     }
 
     async fn get(&self, key: &str, max_bytes: u64) -> Result<Option<(ObjectMeta, Bytes)>, BlobError> {
-        self.check()?;
+        self.check_content(key)?;
         if self.vanishing.lock().unwrap().contains(key) {
             self.inner.delete(key).await?;
         }
@@ -68,7 +79,7 @@ impl BlobStore for FaultyStore {
     }
 
     async fn get_to_file(&self, key: &str, path: &Path, max_bytes: u64) -> Result<Option<ObjectMeta>, BlobError> {
-        self.check()?;
+        self.check_content(key)?;
         if count_down(&self.full_disk) {
             let full = io::Error::from(io::ErrorKind::StorageFull);
             return Err(BlobError::new(BlobErrorKind::Failed, "cannot write the file").with_source(full));
@@ -124,7 +135,11 @@ impl BlobStore for FaultyStore {
     }
 
     async fn ping(&self) -> Result<(), BlobError> {
-        self.check()
+        self.check()?;
+        match self.is_away.load(Ordering::SeqCst) {
+            true => Err(BlobError::new(BlobErrorKind::Denied, "injected outage")),
+            false => Ok(()),
+        }
     }
 }
 

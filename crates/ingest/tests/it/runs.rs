@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use blobs::BlobStore;
+use blobs::{BlobErrorKind, BlobStore};
 use docstore::{MeasuredObject, MeasuredUpload, Withdrawal};
 use extract::{ExtractError, ExtractErrorKind};
 use extract_worker::WorkError;
@@ -377,6 +377,62 @@ async fn damaged_object_keeps_its_text_and_is_retried() {
     world.blobs.corrupt.lock().unwrap().clear();
     let run = world.wait(world.request_run(RunMode::Incremental).await).await;
     assert_eq!(run.stats(), stats(1, 1, 1, 12));
+    worker.stop().await;
+}
+
+/// Storage may refuse one object, such as an archived one, while it serves all others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn object_that_storage_does_not_return_fails_alone() {
+    for kind in [BlobErrorKind::Unavailable, BlobErrorKind::Denied] {
+        let world = World::new().await;
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            world.upload(name, "alpha walrus").await;
+        }
+        world.blobs.refused.lock().unwrap().insert(world.key("a.txt"), kind);
+        let worker = world.worker(LEASE, Duration::from_secs(10));
+        let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+        assert_eq!((run.state, run.error.clone()), (RunState::Completed, None), "{kind:?}");
+        assert_eq!(run.stats(), RunStats { failed: 1, ..stats(3, 2, 2, 24) }, "{kind:?}");
+        assert_eq!(world.found("walrus").await.len(), 2);
+        world.blobs.refused.lock().unwrap().clear();
+        let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+        assert_eq!(run.stats(), stats(3, 1, 1, 12), "the next run tries again");
+        worker.stop().await;
+    }
+}
+
+/// The failure says nothing about the file, here one that is downloaded to the disk.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn object_that_storage_does_not_return_keeps_its_text() {
+    let world = World::new().await;
+    let text = "The walrus and the carpenter.\n\n".repeat(40_000);
+    world.upload("large.txt", &text).await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    world.wait(world.request_run(RunMode::Incremental).await).await;
+    world.blobs.refused.lock().unwrap().insert(world.key("large.txt"), BlobErrorKind::Failed);
+    for mode in [RunMode::Full, RunMode::Incremental] {
+        let run = world.wait(world.request_run(mode).await).await;
+        let failed = RunStats { enumerated: 1, failed: 1, ..RunStats::default() };
+        assert_eq!((run.state, run.stats()), (RunState::Completed, failed));
+        let file = world.store.find_file(world.organization_id, world.key("large.txt")).await.unwrap().unwrap();
+        assert_eq!((file.outcome, file.processed_etag), (Some(FileOutcome::Failed), None));
+        assert!(file.reason.unwrap().starts_with("unreadable_object: "));
+        assert_eq!(world.found("walrus").await, [world.doc_id("large.txt")]);
+    }
+    worker.stop().await;
+}
+
+/// The files are not to blame for a wrong key.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn denied_access_to_all_of_storage_fails_the_run() {
+    let world = World::new().await;
+    world.upload("a.txt", "alpha").await;
+    world.blobs.refused.lock().unwrap().insert(world.key("a.txt"), BlobErrorKind::Denied);
+    world.blobs.is_away.store(true, Ordering::SeqCst);
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = world.wait(world.request_run(RunMode::Incremental).await).await;
+    assert_eq!((run.state, run.stats().failed), (RunState::Failed, 0));
+    assert!(run.error.unwrap().contains("injected refusal"));
     worker.stop().await;
 }
 
