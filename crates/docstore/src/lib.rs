@@ -24,6 +24,7 @@ mod query_counts;
 #[cfg(test)]
 mod query_plans;
 mod rows;
+mod run_counts;
 mod schema;
 mod search_details;
 mod server_time;

@@ -28,7 +28,8 @@ impl RunState {
     }
 }
 
-/// Counters of an indexing run: files, and bytes fetched. Exact once the run is terminal.
+/// Counters of an indexing run: files, and bytes fetched. Exact once the run is terminal. `fetched` and `bytes` count every reading of a
+/// file: a run that another worker continues reads some files again. All others count its last outcome.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RunStats {
     pub enumerated: u64,
@@ -38,16 +39,4 @@ pub struct RunStats {
     pub skipped_unsupported: u64,
     pub deleted: u64,
     pub bytes: u64,
-}
-
-impl std::ops::AddAssign for RunStats {
-    fn add_assign(&mut self, other: Self) {
-        self.enumerated += other.enumerated;
-        self.fetched += other.fetched;
-        self.indexed += other.indexed;
-        self.failed += other.failed;
-        self.skipped_unsupported += other.skipped_unsupported;
-        self.deleted += other.deleted;
-        self.bytes += other.bytes;
-    }
 }

@@ -1,8 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{OrganizationId, SyncId, Timestamp};
+use model::{FileOutcome, OrganizationId, SyncId, Timestamp};
 
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -11,12 +11,33 @@ use crate::rows::RunFile;
 use crate::schema::run_files;
 use crate::types::Bind;
 
-/// Records outcomes of a run's files. A file that is processed again in the same run keeps its last outcome.
-pub async fn record_run_files(connection: &mut Conn, sync_id: SyncId, files: Vec<RunFile>) -> Result<()> {
-    let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+/// Records outcomes of a run's files. A file that is processed again in the same run keeps its last outcome; those in `gone` keep none.
+pub async fn record_run_files(
+    connection: &mut Conn,
+    sync_id: SyncId,
+    files: Vec<RunFile>,
+    gone: Vec<String>,
+) -> Result<()> {
+    let mut names = gone;
+    names.extend(files.iter().map(|file| file.name.clone()));
     delete_run_files(connection, sync_id, names).await?;
     insert_rows!(connection, run_files::table, files)?;
     Ok(())
+}
+
+/// Returns the outcomes that a run has recorded for files with these names, by name. At most `MAX_VALUES_PER_STATEMENT` names.
+pub async fn find_outcomes(
+    connection: &mut Conn,
+    sync_id: SyncId,
+    names: Vec<String>,
+) -> Result<HashMap<String, FileOutcome>> {
+    let rows: Vec<(String, FileOutcome)> = run_files::table
+        .filter(run_files::sync_id.eq(Bind(sync_id)))
+        .filter(run_files::name.eq_any(names))
+        .select((run_files::name, run_files::outcome))
+        .load(connection)
+        .await?;
+    Ok(rows.into_iter().collect())
 }
 
 async fn delete_run_files(connection: &mut Conn, sync_id: SyncId, names: Vec<String>) -> Result<usize> {

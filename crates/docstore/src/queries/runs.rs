@@ -2,17 +2,18 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{DocId, FileOutcome, OrganizationId, RunMode, RunState, RunStats, SyncId, Timestamp};
+use model::{DocId, FileOutcome, OrganizationId, RunMode, RunState, SyncId, Timestamp};
 
 use super::captures::save_documents;
 use super::deliveries::announce;
 use super::documents::purge_workspace_documents;
-use super::run_files::record_run_files;
+use super::run_files::{find_outcomes, record_run_files};
 use super::{Conn, deleted_files, storage_totals};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::{Result, StoreError};
 use crate::file_result::{FileContent, FileResult};
 use crate::rows::{FileChanges, IndexRun, NewWebhookEvent, RunFile};
+use crate::run_counts::RunCounts;
 use crate::schema::{files, index_runs};
 use crate::types::{Bind, Strings, bind_all};
 
@@ -200,7 +201,7 @@ pub async fn record_file_results(
 ) -> Result<bool> {
     storage_totals::lock(connection, organization_id).await?;
     let results = deleted_files::without_deleted(connection, organization_id, results).await?;
-    let counts = count_new(connection, organization_id, &results).await?;
+    let counts = count_results(connection, organization_id, sync_id, &results).await?;
     if !add_counts(connection, sync_id, owner, counts).await? {
         return Ok(false);
     }
@@ -237,31 +238,37 @@ pub async fn record_file_results(
     Ok(true)
 }
 
-/// Sums the counts of results that are not stored yet. Stored ones come again if the answer to their transaction was lost.
-async fn count_new(connection: &mut Conn, organization_id: OrganizationId, results: &[FileResult]) -> Result<RunStats> {
-    let mut counts = RunStats::default();
+/// Sums what results change in the counters of their run.
+async fn count_results(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    sync_id: SyncId,
+    results: &[FileResult],
+) -> Result<RunCounts> {
+    let mut counts = RunCounts::default();
     for chunk in results.chunks(MAX_VALUES_PER_STATEMENT) {
         let keys = chunk.iter().map(|result| result.object_key.clone());
-        let stored: Vec<(String, FileChanges)> = files::table
+        let stored: Vec<(String, String, FileChanges)> = files::table
             .filter(files::organization_id.eq(Bind(organization_id)))
             .filter(files::object_key.eq_any(keys))
-            .select((files::object_key, FileChanges::as_select()))
+            .select((files::object_key, files::name, FileChanges::as_select()))
             .load(connection)
             .await?;
-        let stored: HashMap<String, FileChanges> = stored.into_iter().collect();
-        let is_new = |result: &&FileResult| {
-            let changes = &result.changes;
-            let stored = stored.get(&result.object_key);
-            stored.is_none_or(|stored| stored != changes && *stored != changes.to_be_read_again())
-        };
-        for result in chunk.iter().filter(is_new) {
-            counts += result.counts;
+        let names = stored.iter().map(|(_, name, _)| name.clone()).collect();
+        let recorded = find_outcomes(connection, sync_id, names).await?;
+        let known: HashMap<String, (FileChanges, Option<FileOutcome>)> = stored
+            .into_iter()
+            .map(|(object_key, name, stored)| (object_key, (stored, recorded.get(&name).copied())))
+            .collect();
+        for result in chunk {
+            let known = known.get(&result.object_key);
+            counts.add(result, known.map(|(stored, _)| stored), known.and_then(|(_, recorded)| *recorded));
         }
     }
     Ok(counts)
 }
 
-/// Records the outcomes of files in a run, given by object key. Returns the labels of the files by document.
+/// Records the outcomes of files in a run, given by object key; `None` for those that are gone. Returns the labels of the files by document.
 async fn record_outcomes(
     connection: &mut Conn,
     organization_id: OrganizationId,
@@ -270,7 +277,7 @@ async fn record_outcomes(
     now: Timestamp,
 ) -> Result<HashMap<DocId, Vec<String>>> {
     let mut labels = HashMap::with_capacity(processed.len());
-    let mut recorded = Vec::with_capacity(processed.len());
+    let (mut recorded, mut gone) = (Vec::with_capacity(processed.len()), Vec::new());
     for chunk in processed.chunks(MAX_VALUES_PER_STATEMENT) {
         let keys: Vec<String> = chunk.iter().map(|(object_key, ..)| object_key.clone()).collect();
         let rows: Vec<(String, DocId, String, Option<Strings>)> = files::table
@@ -284,18 +291,15 @@ async fn record_outcomes(
         for (object_key, outcome, reason) in chunk {
             let Some((doc_id, name, of_file)) = rows.remove(object_key) else { continue };
             labels.insert(doc_id, of_file.unwrap_or_default().0);
-            let run_file = |outcome| RunFile {
-                sync_id,
-                name,
-                organization_id,
-                outcome,
-                reason: reason.clone(),
-                processed_at: now,
+            let Some(outcome) = *outcome else {
+                gone.push(name);
+                continue;
             };
-            recorded.extend(outcome.map(run_file));
+            let reason = reason.clone();
+            recorded.push(RunFile { sync_id, name, organization_id, outcome, reason, processed_at: now });
         }
     }
-    record_run_files(connection, sync_id, recorded).await?;
+    record_run_files(connection, sync_id, recorded, gone).await?;
     Ok(labels)
 }
 
@@ -309,26 +313,25 @@ pub async fn record_deletions(
 ) -> Result<bool> {
     storage_totals::lock(connection, organization_id).await?;
     // Verifies ownership of the run first, since deletions must be counted.
-    if !add_counts(connection, sync_id, owner.clone(), RunStats::default()).await? {
+    if !add_counts(connection, sync_id, owner.clone(), RunCounts::default()).await? {
         return Ok(false);
     }
     deleted_files::forget_processing(connection, organization_id, &doc_ids).await?;
     let deleted = purge_workspace_documents(connection, organization_id, doc_ids, now).await?;
-    let counts = RunStats { deleted: deleted as u64, ..RunStats::default() };
+    let counts = RunCounts { deleted: i64::try_from(deleted).unwrap_or(i64::MAX), ..RunCounts::default() };
     add_counts(connection, sync_id, owner, counts).await
 }
 
-/// Adds to the run's counters. Returns false if another worker owns the run.
-async fn add_counts(connection: &mut Conn, sync_id: SyncId, owner: String, counts: RunStats) -> Result<bool> {
-    let add = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+/// Changes the run's counters. Returns false if another worker owns the run.
+async fn add_counts(connection: &mut Conn, sync_id: SyncId, owner: String, counts: RunCounts) -> Result<bool> {
     let kept = diesel::update(index_runs::table.find(Bind(sync_id)).filter(index_runs::lease_owner.eq(owner)))
         .set((
-            index_runs::fetched.eq(index_runs::fetched + add(counts.fetched)),
-            index_runs::indexed.eq(index_runs::indexed + add(counts.indexed)),
-            index_runs::failed.eq(index_runs::failed + add(counts.failed)),
-            index_runs::skipped_unsupported.eq(index_runs::skipped_unsupported + add(counts.skipped_unsupported)),
-            index_runs::deleted.eq(index_runs::deleted + add(counts.deleted)),
-            index_runs::bytes.eq(index_runs::bytes + add(counts.bytes)),
+            index_runs::fetched.eq(index_runs::fetched + counts.fetched),
+            index_runs::indexed.eq(index_runs::indexed + counts.indexed),
+            index_runs::failed.eq(index_runs::failed + counts.failed),
+            index_runs::skipped_unsupported.eq(index_runs::skipped_unsupported + counts.skipped_unsupported),
+            index_runs::deleted.eq(index_runs::deleted + counts.deleted),
+            index_runs::bytes.eq(index_runs::bytes + counts.bytes),
         ))
         .execute(connection)
         .await?;

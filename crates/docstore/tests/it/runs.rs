@@ -26,6 +26,9 @@ on_both_backends!(
     leases_are_extended_together,
     concurrent_results_are_counted_exactly,
     repeated_results_are_counted_once,
+    later_result_of_a_file_replaces_its_outcome,
+    file_that_comes_back_in_a_run_is_counted,
+    file_deleted_after_it_was_recorded_counts_as_deleted,
     file_deleted_while_it_was_read_is_read_again,
     files_are_measured_while_results_are_recorded,
     unreadable_file_deletes_document,
@@ -346,6 +349,81 @@ async fn repeated_results_are_counted_once(db: Database) {
     replaced.iter_mut().for_each(|result| result.changes.processed_etag = Some("another".to_owned()));
     assert!(record(&db, &run, "worker", replaced).await);
     assert_eq!(find(&db, &run).await.stats().fetched, 4);
+}
+
+/// A run that is continued after a crash reads files again that say nothing about the next attempt.
+async fn later_result_of_a_file_replaces_its_outcome(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let new = workspace_document(organization_id, "a", "a file");
+    let doc_id = new.document.doc_id;
+    register(&db, organization_id, &new, "a").await;
+    let mut starved = result("a", doc_id, &run, None);
+    (starved.changes.processed_etag, starved.changes.processed_size) = (None, None);
+    starved.content = FileContent::Keep;
+    let indexed = result("a", doc_id, &run, Some(new));
+    let mut skipped = result("a", doc_id, &run, None);
+    skipped.changes.outcome = Some(FileOutcome::SkippedUnsupported);
+    skipped.counts = RunStats { skipped_unsupported: 1, ..RunStats::default() };
+    let gone = gone("a", doc_id, &run);
+    let read = |times| RunStats { fetched: times, bytes: 100 * times, ..RunStats::default() };
+    for (result, outcome, expected) in [
+        (&starved, Some(FileOutcome::Failed), RunStats { failed: 1, ..read(1) }),
+        (&indexed, Some(FileOutcome::Indexed), RunStats { indexed: 1, ..read(2) }),
+        (&skipped, Some(FileOutcome::SkippedUnsupported), RunStats { skipped_unsupported: 1, ..read(2) }),
+        (&starved, Some(FileOutcome::Failed), RunStats { failed: 1, ..read(3) }),
+        (&gone, None, RunStats { deleted: 1, ..read(3) }),
+    ] {
+        for _ in 0..2 {
+            assert!(record(&db, &run, "worker", vec![result.clone()]).await);
+            assert_eq!(find(&db, &run).await.stats(), expected);
+            let recorded: Vec<_> = outcomes(&db, &run, 100).await.into_iter().map(|(_, outcome, _)| outcome).collect();
+            assert_eq!(recorded, outcome.into_iter().collect::<Vec<_>>());
+        }
+    }
+}
+
+/// Returns the result of a file whose object was deleted since the plan.
+fn gone(key: &str, doc_id: DocId, run: &IndexRun) -> FileResult {
+    let changes = FileChanges {
+        processed_etag: None,
+        processed_size: None,
+        outcome: None,
+        reason: None,
+        last_run_id: Some(run.sync_id),
+    };
+    let counts = RunStats { deleted: 1, ..RunStats::default() };
+    FileResult { changes, counts, ..result(key, doc_id, run, None) }
+}
+
+/// It may be uploaded again before another worker takes the run over.
+async fn file_that_comes_back_in_a_run_is_counted(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let new = workspace_document(organization_id, "a", "a file");
+    let doc_id = new.document.doc_id;
+    register(&db, organization_id, &new, "a").await;
+    assert!(record(&db, &run, "worker", vec![gone("a", doc_id, &run)]).await);
+    let expected = RunStats { fetched: 1, indexed: 1, deleted: 1, bytes: 100, ..RunStats::default() };
+    for _ in 0..2 {
+        assert!(record(&db, &run, "worker", vec![result("a", doc_id, &run, Some(new.clone()))]).await);
+        assert_eq!(find(&db, &run).await.stats(), expected);
+    }
+    assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [doc_id]);
+}
+
+async fn file_deleted_after_it_was_recorded_counts_as_deleted(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let new = workspace_document(organization_id, "a", "a file");
+    register(&db, organization_id, &new, "a").await;
+    let read = || vec![result("a", new.document.doc_id, &run, Some(new.clone()))];
+    assert!(record(&db, &run, "worker", read()).await);
+    let next = new_run(organization_id, RunMode::Incremental, at(1));
+    db.withdraw_file(organization_id, "a".to_owned(), next, at(1)).await.unwrap();
+    for _ in 0..2 {
+        assert!(record(&db, &run, "worker", read()).await);
+        let expected = RunStats { fetched: 1, deleted: 1, bytes: 100, ..RunStats::default() };
+        assert_eq!(find(&db, &run).await.stats(), expected);
+        assert_eq!(outcomes(&db, &run, 100).await, []);
+    }
 }
 
 async fn file_deleted_while_it_was_read_is_read_again(db: Database) {
