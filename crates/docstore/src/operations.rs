@@ -410,8 +410,9 @@ operations! {
     write runs::extend_run_leases(held: Vec<(SyncId, String)>, lease_expires_at: Timestamp) -> Vec<SyncId>;
     /// Moves a run from planning to running, with `enumerated` files. Returns false if another worker owns the run.
     write runs::begin_running(sync_id: SyncId, owner: String, enumerated: i64) -> bool;
-    /// Stores the results of a batch of files and adds them to the run's counters; a repeated call adds nothing. Files that were
-    /// deleted while the run read them count as deleted. Returns false and stores nothing if another worker owns the run.
+    /// Stores the results of a batch of files and adds them to the run's counters; a repeated call adds nothing. A file that the run
+    /// has read before counts its last outcome only. Files that were deleted while the run read them count as deleted. Returns false
+    /// and stores nothing if another worker owns the run.
     bulk runs::record_file_results(organization_id: OrganizationId, sync_id: SyncId, owner: String, results: Vec<FileResult>, now: Timestamp) -> bool;
     /// Purges documents whose objects are gone and counts them; their files count as unread. Returns false and deletes nothing if
     /// another worker owns the run.
