@@ -393,6 +393,7 @@ diesel::table! {
         version -> Integer,
         meaning -> Double,
         repetition -> Double,
+        by_language -> Text,
     }
 }
 

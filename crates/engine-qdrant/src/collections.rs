@@ -33,6 +33,9 @@ const _: () = assert!(ANALYSIS_VERSION == 3, "other terms belong into an index o
 /// segments at once: a small index is faster in two.
 const SEGMENTS: u64 = 8;
 
+/// Name of the listing of aliases in errors.
+const LISTING: &str = "listing the indexes";
+
 /// Returns the alias of an index.
 pub fn alias(prefix: &str, name: IndexName) -> String {
     format!("{prefix}{}-v{VERSION}", name.as_str())
@@ -59,9 +62,17 @@ pub async fn aliases(nodes: &Nodes) -> Result<BTreeSet<String>, EngineError> {
 }
 
 /// Returns those of the aliases that no node knows.
+///
+/// # Errors
+///
+/// `Unavailable` if there are some, but most of the nodes did not answer.
 pub async fn missing<'a>(nodes: &Nodes, aliases: &[&'a str]) -> Result<Vec<&'a str>, EngineError> {
     let known = list(nodes, |known| aliases.iter().all(|alias| is_known(alias, known))).await?;
-    Ok(aliases.iter().copied().filter(|alias| !is_known(alias, &known)).collect())
+    let missing: Vec<&str> = aliases.iter().copied().filter(|alias| !is_known(alias, &known)).collect();
+    if !missing.is_empty() {
+        nodes.require_most(LISTING, &known)?;
+    }
+    Ok(missing)
 }
 
 /// Returns the aliases that each node knows, or those of fewer nodes once they `suffice`.
@@ -70,7 +81,7 @@ async fn list(nodes: &Nodes, suffice: impl Fn(&[Vec<String>]) -> bool) -> Result
         let listed = client.list_aliases().await?;
         Ok::<Vec<String>, QdrantError>(listed.aliases.into_iter().map(|alias| alias.alias_name).collect())
     };
-    nodes.call_all("listing the indexes", list, suffice).await
+    nodes.call_all(LISTING, list, suffice).await
 }
 
 fn is_known(alias: &str, known: &[Vec<String>]) -> bool {

@@ -71,7 +71,11 @@ pub async fn write_vectors(
     put(nodes, options, &collection, point, "storing the alias of the vectors").await
 }
 
-/// Returns a text of a point; `None` if all nodes say that it, the point or the collection is missing.
+/// Returns a text of a point; `None` if all nodes that answer say that it, the point or the collection is missing.
+///
+/// # Errors
+///
+/// `Unavailable` if no node that answers knows the collection, and most of them did not answer.
 async fn find(
     nodes: &Nodes,
     collection: &str,
@@ -82,17 +86,38 @@ async fn find(
     let request = &GetPointsBuilder::new(collection, vec![id(name)]).with_payload(true).build();
     let get = |client: Qdrant| async move {
         match client.get_points(request.clone()).await {
-            Ok(response) => Ok(text(&response.result, field)),
-            Err(error) if is_not_found(&error) => Ok(None),
+            Ok(response) => Ok(Answer::Known(text(&response.result, field))),
+            Err(error) if is_not_found(&error) => Ok(Answer::NoCollection),
             Err(error) => Err(error),
         }
     };
-    if let Some(text) = nodes.call(action, Call::Read, get).await? {
+    if let Answer::Known(Some(text)) = nodes.call(action, Call::Read, get).await? {
         return Ok(Some(text));
     }
     // An index without a generation is rebuilt, which takes more than the word of one node.
-    let texts = nodes.call_all(action, get, |texts: &[Option<String>]| texts.iter().any(Option::is_some)).await?;
-    Ok(texts.into_iter().flatten().next())
+    let is_found = |answer: &Answer| matches!(answer, Answer::Known(Some(_)));
+    let answers = nodes.call_all(action, get, |answers: &[Answer]| answers.iter().any(is_found)).await?;
+    // An index of words alone has no alias of vectors. A node with the collection may say so while the others are down.
+    if answers.iter().all(|answer| matches!(answer, Answer::NoCollection)) {
+        nodes.require_most(action, &answers)?;
+    }
+    Ok(answers.into_iter().find_map(Answer::text))
+}
+
+/// Knowledge of one node about a text.
+enum Answer {
+    /// The node knows the collection; `None` if the point or its text is missing.
+    Known(Option<String>),
+    NoCollection,
+}
+
+impl Answer {
+    fn text(self) -> Option<String> {
+        match self {
+            Self::Known(text) => text,
+            Self::NoCollection => None,
+        }
+    }
 }
 
 /// Returns a text of the first point.

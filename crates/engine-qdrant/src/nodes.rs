@@ -124,7 +124,7 @@ impl Nodes {
         let mut lacking: Vec<(&Node, EngineError)> = Vec::new();
         let mut last = no_node(action);
         loop {
-            let is_missing = 2 * lacking.len() > self.nodes.len();
+            let is_missing = self.are_most(lacking.len());
             // A change would wait for a silent node until its timeout.
             let is_hopeless = |node: &Node| is_missing && kind == Call::Change && node.is_avoided();
             if let Some(node) = waiting.next().filter(|node| !is_hopeless(node)) {
@@ -183,7 +183,7 @@ impl Nodes {
     /// Calls all nodes at the same time, and returns their answers, or those so far once they `suffice`.
     ///
     /// A node answers from what it knows of the cluster, and one that was just started knows nothing. So no single answer proves that
-    /// something is missing.
+    /// something is missing: see [`require_most`](Self::require_most).
     ///
     /// # Errors
     ///
@@ -227,6 +227,24 @@ impl Nodes {
                 Err(_) => last = node.failure(action, None),
             }
         }
+    }
+
+    /// Verifies that enough nodes have answered to conclude that what none of them knows is missing: a node that knows nothing may be
+    /// the only one that is up.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` unless more than half of the nodes have answered.
+    pub fn require_most<T>(&self, action: &str, answers: &[T]) -> Result<(), EngineError> {
+        if self.are_most(answers.len()) {
+            return Ok(());
+        }
+        let (answered, nodes) = (answers.len(), self.nodes.len());
+        Err(unavailable(format!("{action} failed: only {answered} of {nodes} nodes responded")))
+    }
+
+    fn are_most(&self, count: usize) -> bool {
+        2 * count > self.nodes.len()
     }
 
     /// Returns the nodes in the order in which to call them.
@@ -350,6 +368,22 @@ mod tests {
             (vec![DOWN, DOWN], Err(Unavailable)),
         ] {
             assert_eq!(call_all(&nodes(responses.len()), &responses).await, expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_few_nodes_do_not_know_may_be_on_the_others() {
+        for (responses, expected) in [
+            (vec![Found(0)], Ok(())),
+            (vec![Found(0), Found(0)], Ok(())),
+            (vec![Found(0), DOWN, Found(0)], Ok(())),
+            (vec![Found(0), DOWN], Err(Unavailable)),
+            (vec![Found(0), Silent], Err(Unavailable)),
+            (vec![DOWN, Found(0), DOWN], Err(Unavailable)),
+        ] {
+            let nodes = nodes(responses.len());
+            let answers = call_all(&nodes, &responses).await.expect("answers");
+            assert_eq!(nodes.require_most("listing", &answers).map_err(|error| error.kind), expected, "{answers:?}");
         }
     }
 

@@ -27,7 +27,7 @@ pub async fn run(prune: bool, settings: &Settings) -> anyhow::Result<()> {
     let pruned = if prune { filler.prune().await? } else { 0 };
     output::json(&json!({
         "model": model,
-        "meaning": calibration.map(|calibration| calibration.meaning),
+        "meaning": calibration.map(|calibration| calibration.meaning.best()),
         "repetition": calibration.map(|calibration| calibration.repetition),
         "documents": filled.documents,
         "passages": filled.passages,

@@ -4,7 +4,8 @@ use admission::Stop;
 use docstore::LoadedDocument;
 use ingest::prepare::span;
 use model::Timestamp;
-use retrieval_core::fusion::{Comparison, Weights};
+use retrieval_core::analysis::Language;
+use retrieval_core::fusion::{COMPARED, Comparison, Trust, Weights};
 use retrieval_core::rerank::{self, Document, Query};
 use retrieval_core::statistics::CollectionStatistics;
 use retrieval_core::{chars, fusion};
@@ -66,7 +67,8 @@ fn add_semantic_evidence(lists: &mut [CandidateList]) {
     let Some(floor) = common_floor(semantic) else { return };
     let comparisons: Vec<Comparison> = lists.iter().filter_map(compare).collect();
     let calibration = lists.iter().find_map(|list| list.semantic.as_ref()?.calibration);
-    let weights = Weights::of(&comparisons, calibration.as_ref());
+    let trust = calibration.map_or(Trust::UNKNOWN, |calibration| calibration.trust(language_of_matches(lists)));
+    let weights = Weights::of(&comparisons, &trust);
     for list in lists {
         let tail = list.semantic.as_ref().and_then(|semantic| semantic.tail.as_ref());
         let typical = typical_passages(&list.candidates);
@@ -96,6 +98,15 @@ fn compare(list: &CandidateList) -> Option<Comparison> {
     let matching = list.candidates.iter().filter(|candidate| is_listed_match(candidate));
     let places = matching.map(|candidate| candidate.trace.semantic.map(|place| place.rank as usize - 1));
     Some(Comparison::of(places, listed, documents))
+}
+
+/// Returns the most common language of the best lexical results of all lists, which are sorted by lexical evidence.
+fn language_of_matches(lists: &[CandidateList]) -> Option<Language> {
+    let best = |list: &CandidateList| {
+        let matching = list.candidates.iter().filter(|candidate| is_listed_match(candidate)).take(COMPARED);
+        matching.map(|candidate| candidate.document.terms.language()).collect::<Vec<_>>()
+    };
+    fusion::common_language(lists.iter().flat_map(best))
 }
 
 /// Returns true for a document of the index that words found.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use app::search::{SearchHit, SearchRequest, SecondStage, SourcePolicy};
+use app::web::WebPage;
 use docstore::ModelCalibration;
 use ingest::embed::EmbeddingWorker;
 use model::{Clock, IndexName, RunMode};
@@ -38,6 +39,13 @@ impl World {
     async fn embed(&self) {
         self.worker.drain().await.unwrap();
         self.app.feeder.drain_all().await.unwrap();
+    }
+
+    /// Stores the quality of the model, as measured: the best sensitivity to meaning, and that in each language.
+    async fn know(&self, meaning: f64, by_language: &str) {
+        let (model, by_language) = (self.model.version().to_owned(), by_language.to_owned());
+        let known = ModelCalibration { model, version: CALIBRATION_VERSION, meaning, repetition: 8.0, by_language };
+        self.app.store.store_calibration(known).await.unwrap();
     }
 
     async fn import(&self, texts: &[&str]) {
@@ -88,13 +96,28 @@ async fn a_document_whose_meaning_stands_out_is_better_than_one_with_a_common_wo
 async fn vectors_that_are_known_to_repeat_words_count_less() {
     let world = World::start().await;
     let tenant = world.app.tenant().await;
-    let (model, version) = (world.model.version().to_owned(), CALIBRATION_VERSION);
-    let known = ModelCalibration { model, version, meaning: 0.5, repetition: 8.0 };
-    world.app.store.store_calibration(known).await.unwrap();
+    world.know(0.5, "en=0.5").await;
     world.import(&harbour().iter().map(String::as_str).collect::<Vec<_>>()).await;
     let urls = world.urls(&tenant, search("vacation entitlement")).await;
     assert_eq!(urls.len(), 10, "{urls:?}");
     assert!(!urls.contains(&"https://page-120.example/".to_owned()), "it is behind the ten with a word: {urls:?}");
+}
+
+#[tokio::test]
+async fn a_model_counts_less_in_a_language_that_it_does_not_know() {
+    for (language, is_first) in [("en", true), ("de", false), ("it", false)] {
+        let world = World::start().await;
+        let tenant = world.app.tenant().await;
+        world.know(8.0, "en=8 de=0.5 fr=0.1").await;
+        let pages = harbour().into_iter().enumerate().map(|(n, text)| WebPage {
+            language: Some(language.to_owned()),
+            ..page(&format!("https://page-{n}.example/"), &text)
+        });
+        world.app.import(pages).await;
+        world.embed().await;
+        let urls = world.urls(&tenant, search("vacation entitlement")).await;
+        assert_eq!((&*urls[0] == "https://page-120.example/", urls.len()), (is_first, 10), "{language}: {urls:?}");
+    }
 }
 
 /// A page about something else, whose last section is about holidays.
@@ -192,7 +215,7 @@ async fn search_without_the_model_is_lexical_with_a_warning() {
     assert!(!outcome.semantic_unavailable);
     assert_eq!(outcome.hits.len(), 2);
     assert_eq!(outcome.hits[0].canonical_url, "https://page-1.example/", "words and meaning beat meaning alone");
-    assert!(outcome.ranker_version.ends_with("+fusion_v8"), "{}", outcome.ranker_version);
+    assert!(outcome.ranker_version.ends_with("+fusion_v9"), "{}", outcome.ranker_version);
 }
 
 #[tokio::test]

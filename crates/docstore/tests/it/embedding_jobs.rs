@@ -340,8 +340,10 @@ async fn jobs_settled_during_a_change_of_the_model_stay(db: Database) {
 }
 
 async fn calibrations_are_those_of_a_model_and_its_texts(db: Database) {
-    let calibration =
-        |version, meaning| ModelCalibration { model: MODEL.to_owned(), version, meaning, repetition: 0.25 };
+    let calibration = |version, meaning| {
+        let by_language = format!("en={meaning} de=0.5");
+        ModelCalibration { model: MODEL.to_owned(), version, meaning, repetition: 0.25, by_language }
+    };
     for (version, meaning) in [(1, 7.125), (2, 5.5), (1, 3.0)] {
         db.store_calibration(calibration(version, meaning)).await.unwrap();
     }

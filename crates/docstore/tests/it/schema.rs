@@ -78,7 +78,8 @@ async fn deleting_organization_cascades(db: Database) {
     let tables: BTreeSet<String> =
         declared().iter().filter_map(|line| line.split_once('.').map(|(table, _)| table.to_owned())).collect();
     crate::crawls::start(&db, "a crawl", &["https://example.com/"]).await;
-    let calibration = ModelCalibration { model: "model".to_owned(), version: 1, meaning: 7.0, repetition: 4.0 };
+    let (model, by_language) = ("model".to_owned(), "en=7".to_owned());
+    let calibration = ModelCalibration { model, version: 2, meaning: 7.0, repetition: 4.0, by_language };
     db.store_calibration(calibration).await.unwrap();
     db.start_generation(IndexName::Web, None, Generation(Uuid::new_v4())).await.unwrap();
     db.use_model(Some("model".to_owned())).await.unwrap();

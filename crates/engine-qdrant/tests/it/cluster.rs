@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{Change, DocumentVectors, Filters, IndexDocument, SearchEngine, SemanticRequest};
+use engine::{Change, DocumentVectors, EngineErrorKind, Filters, IndexDocument, SearchEngine, SemanticRequest};
 use engine_qdrant::{QdrantEngine, QdrantOptions};
 use model::{Collection, DocId, Generation, IndexName};
 use qdrant_client::Qdrant;
@@ -309,4 +309,13 @@ async fn node_without_collections_hides_nothing() {
     // The vectors of this space are on no node.
     let unknown = SemanticRequest { space: VectorSpace(8), ..by_meaning };
     assert!(both.semantic(&unknown).await.expect("no hits").is_empty());
+
+    // The empty node alone proves nothing.
+    nodes[1].kill();
+    for _ in 0..2 {
+        let rebuild = both.needs_rebuild().await.expect_err("no node with the indexes");
+        let generation = both.generation(IndexName::Web).await.expect_err("no node with the generation");
+        let ping = both.ping().await.expect_err("no node with the index");
+        assert_eq!([rebuild.kind, generation.kind, ping.kind], [EngineErrorKind::Unavailable; 3]);
+    }
 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use engine::{EngineErrorKind, SearchEngine};
 use engine_qdrant::{QdrantEngine, QdrantOptions};
-use model::IndexName;
+use model::{Generation, IndexName};
 use tokio::net::TcpListener;
+use uuid::Uuid;
 
 use crate::support::{Server, options, put, request};
 
@@ -48,6 +49,7 @@ async fn server_of_another_protocol_is_unavailable() {
 async fn another_node_answers_for_one_that_is_down_or_silent() {
     let Some(server) = Server::with_indexes().await else { return };
     server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
+    server.set_generation(IndexName::Web, Generation(Uuid::from_u128(9))).await.expect("stored");
     // Accepts connections and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let silent = (format!("http://{}", silent.local_addr().expect("an address")), silent);
@@ -59,6 +61,8 @@ async fn another_node_answers_for_one_that_is_down_or_silent() {
             assert_eq!(engine.first_stage(&request("copper")).await.expect("hits").total, 1);
             assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         }
+        // Half of the nodes proves that there are no vectors, since it knows the collection that would say so.
+        assert!(engine.needs_rebuild().await.expect("a rebuild state").is_empty(), "{dead}");
     }
 }
 

@@ -3,8 +3,9 @@
 use docstore::{Docstore, ModelCalibration, StoreError};
 use models::ModelError;
 use models::embedding::Embedder;
+use retrieval_core::analysis::Language;
 use retrieval_core::embeddings::QuantizedVector;
-use retrieval_core::fusion::{CALIBRATION_VERSION, Calibration, CalibrationVector};
+use retrieval_core::fusion::{CALIBRATION_VERSION, Calibration, CalibrationVector, Meaning};
 
 use super::call_size::CallSize;
 use super::calls::{self, Called};
@@ -26,9 +27,9 @@ impl Embedding {
 
     async fn store_calibration(&self, calibration: Calibration) -> Result<(), StoreError> {
         let (model, Calibration { meaning, repetition }) = (self.model(), calibration);
-        tracing::info!(model, meaning, repetition, "measured the embedding model");
-        let version = CALIBRATION_VERSION;
-        self.store.store_calibration(ModelCalibration { model, version, meaning, repetition }).await
+        let (meaning, by_language, version) = (meaning.best(), encode(&meaning), CALIBRATION_VERSION);
+        tracing::info!(model, meaning, by_language, repetition, "measured the embedding model");
+        self.store.store_calibration(ModelCalibration { model, version, meaning, repetition, by_language }).await
     }
 }
 
@@ -38,7 +39,23 @@ impl Embedding {
 /// Failures of the database.
 pub async fn find_calibration(store: &Docstore, model: &str) -> Result<Option<Calibration>, StoreError> {
     let found = store.find_calibration(model.to_owned(), CALIBRATION_VERSION).await?;
-    Ok(found.map(|ModelCalibration { meaning, repetition, .. }| Calibration { meaning, repetition }))
+    Ok(found.and_then(|ModelCalibration { repetition, by_language, .. }| {
+        Some(Calibration { meaning: decode(&by_language)?, repetition })
+    }))
+}
+
+/// Writes the values as `en=7.7 de=0.6`.
+fn encode(meaning: &Meaning) -> String {
+    let values = meaning.by_language().map(|(language, value)| format!("{}={value}", language.code()));
+    values.collect::<Vec<String>>().join(" ")
+}
+
+/// Reads the values that [`encode`] has written. Others are left out; `None` if nothing is left.
+fn decode(text: &str) -> Option<Meaning> {
+    Meaning::of(text.split(' ').filter_map(|entry| {
+        let (code, value) = entry.split_once('=')?;
+        Some((Language::from_code(code)?, value.parse().ok()?))
+    }))
 }
 
 /// Measures the quality of a model.
@@ -140,10 +157,22 @@ mod tests {
         let vectors: Vec<QuantizedVector> = vectors.collect();
         assert!(vectors[1..].iter().all(|vector| vector.cosine(&vectors[0]) >= 0.7));
         let whole = measure(&whole).await.unwrap();
-        assert!(whole.meaning > 6.0, "{whole:?}");
+        assert!(whole.meaning.best() > 6.0, "{whole:?}");
+        assert_eq!(decode(&encode(&whole.meaning)), Some(whole.meaning));
         let without = measure(&Model::new(|text| text == "cheap flights")).await.unwrap();
-        assert!((without.meaning - whole.meaning).abs() < 0.5, "{without:?} {whole:?}");
+        assert!((without.meaning.best() - whole.meaning.best()).abs() < 0.5, "{without:?} {whole:?}");
         assert!((without.repetition - whole.repetition).abs() < 0.5, "{without:?} {whole:?}");
+    }
+
+    #[test]
+    fn stored_values_are_read_as_far_as_they_are_known() {
+        let known = |values: &[(Language, f64)]| Meaning::of(values.iter().copied());
+        let (english, german) = ((Language::English, 7.7), (Language::German, -0.25));
+        assert_eq!(decode("en=7.7 de=-0.25"), known(&[english, german]));
+        assert_eq!(decode(" en=7.7  xx=1 it=2 fr=NaN de=-0.25 ja= ko"), known(&[english, german]));
+        for text in ["", " ", "7.7", "=", "en=inf", "xx=1"] {
+            assert_eq!(decode(text), None, "{text}");
+        }
     }
 
     #[tokio::test]

@@ -39,7 +39,8 @@ async fn world_with_model() -> (World, Arc<TestEmbedder>, Arc<EmbeddingWorker>) 
     let world = World::new().await;
     let model = Arc::new(TestEmbedder::default().with_synonyms("holiday", "vacation").without("xyzzy"));
     let (version, meaning, repetition) = (CALIBRATION_VERSION, 1.0, 7.0);
-    let known = ModelCalibration { model: model.version().to_owned(), version, meaning, repetition };
+    let (model_version, by_language) = (model.version().to_owned(), "en=1".to_owned());
+    let known = ModelCalibration { model: model_version, version, meaning, repetition, by_language };
     world.store.store_calibration(known).await.unwrap();
     let worker = worker(&world, &model);
     worker.adopt().await.unwrap();
@@ -722,5 +723,7 @@ async fn the_quality_of_a_model_is_measured_once() {
     );
     let texts = embedded(&model);
     let again = filler(&world, &model).calibrate().await.unwrap();
-    assert_eq!((again.meaning, again.repetition, embedded(&model)), (measured.meaning, measured.repetition, texts));
+    let best = again.meaning.best();
+    assert_eq!((best, again.repetition, embedded(&model)), (measured.meaning, measured.repetition, texts));
+    assert_eq!(again.meaning.by_language().count(), 14, "{}", measured.by_language);
 }

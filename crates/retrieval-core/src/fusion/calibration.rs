@@ -5,10 +5,12 @@
 //! "Signal Detection Theory and Psychophysics", 1966): the mean cosine of the related texts above that of unrelated ones, in standard
 //! deviations of the unrelated ones.
 
+use super::meaning::{LANGUAGES, Meaning};
+use crate::analysis::Language;
 use crate::embeddings::QuantizedVector;
 
-/// Version of the texts; changes with every change of them.
-pub const CALIBRATION_VERSION: i32 = 1;
+/// Version of the texts and of what is measured with them; changes with every change of either.
+pub const CALIBRATION_VERSION: i32 = 2;
 
 /// A language, a question and a paraphrase per line, divided by tabs. The lines of a language follow each other. A paraphrase has no
 /// content word in common with its question, and nothing to do with the other questions of its language.
@@ -29,8 +31,8 @@ const LEAST_PAIRS: usize = 8;
 /// Sensitivity of a model to relations between texts, as d'.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// To paraphrases without common words, in the language that the model knows best.
-    pub meaning: f64,
+    /// To paraphrases without common words.
+    pub meaning: Meaning,
     /// To common words, in texts about something else.
     pub repetition: f64,
 }
@@ -70,8 +72,10 @@ impl Calibration {
             .iter()
             .map(|pairs| take(2 * pairs.len()).chunks_exact(2).map(|pair| (&pair[0], &pair[1])).unzip())
             .collect();
-        let meaning = by_language.iter().filter_map(|(questions, paraphrases)| sensitivity(questions, paraphrases));
-        let meaning = meaning.reduce(f64::max)?.max(0.0);
+        let meaning = by_language.iter().zip(LANGUAGES).filter_map(|((questions, paraphrases), language)| {
+            Some((language, sensitivity(questions, paraphrases)?.max(0.0)))
+        });
+        let meaning = Meaning::of(meaning)?;
         let english = by_language.first().map(|(questions, _)| questions.as_slice()).unwrap_or_default();
         let repeating: Vec<_> = take(english.len()).iter().collect();
         // Without it, a model that does not know the meaning is judged by its agreement with the words.
@@ -79,21 +83,25 @@ impl Calibration {
         Some(Self { meaning, repetition })
     }
 
-    /// Returns true for a model whose evidence counts more than that of vectors which only repeat the words.
+    /// Returns true for a model whose evidence in some language counts more than that of vectors which only repeat the words.
     pub fn knows_meaning(&self) -> bool {
-        self.meaning > LEAST
+        self.meaning.best() > LEAST
     }
 
-    /// Returns the weights of the model's evidence.
-    pub fn trust(&self) -> Trust {
-        if self.meaning.max(self.repetition) < READS {
+    /// Returns the weights of the model's evidence among documents of a language; `None` if the language is not known.
+    pub fn trust(&self, language: Option<Language>) -> Trust {
+        if self.meaning.best().max(self.repetition) < READS {
             return Trust::UNKNOWN;
         }
-        let factor = LEAST_FACTOR + (1.0 - LEAST_FACTOR) * part(self.meaning, LEAST, FULL);
-        let trusted = part(self.meaning, FULL, TRUSTED);
+        let meaning = self.meaning.in_language(language);
+        let proven = part(meaning, LEAST, FULL);
+        let factor = LEAST_FACTOR + (1.0 - LEAST_FACTOR) * proven;
+        let trusted = part(meaning, FULL, TRUSTED);
         let between = |unknown: f64, full: f64| unknown + trusted * (full - unknown);
         Trust {
             factor,
+            proven,
+            outlier: factor * proven,
             alone: between(Trust::UNKNOWN.alone, Trust::FULL.alone),
             with_words: between(Trust::UNKNOWN.with_words, Trust::FULL.with_words),
             most: between(Trust::UNKNOWN.most, Trust::FULL.most),
@@ -104,8 +112,13 @@ impl Calibration {
 /// Weights of the evidence of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trust {
-    /// Factor on all weights.
+    /// Factor on the weights of the nearest document.
     pub factor: f64,
+    /// Proof that the model knows the meaning of texts, from 0 to 1.
+    pub proven: f64,
+    /// Factor on the weight of documents that stand out: vectors that only repeat the words put texts of one kind near each other, such as
+    /// those of a language.
+    pub outlier: f64,
     /// Full weight of the nearest document, whatever its words, relative to the best lexical score.
     pub alone: f64,
     /// Full weight of the nearest document in proportion to its lexical score, beside the other.
@@ -116,9 +129,9 @@ pub struct Trust {
 
 impl Trust {
     /// Weights of a model of unknown quality. None reaches an agreement of 1: the nearest document is one.
-    pub const UNKNOWN: Self = Self { factor: 1.0, alone: 0.3, with_words: 0.25, most: 0.9 };
+    pub const UNKNOWN: Self = Self { factor: 1.0, proven: 0.0, outlier: 1.0, alone: 0.3, with_words: 0.25, most: 0.9 };
     /// Weights of a good model.
-    pub const FULL: Self = Self { factor: 1.0, alone: 0.4, with_words: 0.4, most: 0.25 };
+    pub const FULL: Self = Self { factor: 1.0, proven: 1.0, outlier: 1.0, alone: 0.4, with_words: 0.4, most: 0.25 };
 }
 
 fn part(value: f64, least: f64, most: f64) -> f64 {
@@ -227,6 +240,13 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_of_the_languages_that_are_measured() {
+        let mut codes: Vec<&str> = PARAPHRASES.lines().filter_map(|line| line.split('\t').next()).collect();
+        codes.dedup();
+        assert_eq!(codes, LANGUAGES.map(Language::code));
+    }
+
+    #[test]
     fn pairs_have_no_common_words() {
         let languages = languages();
         assert!(languages.len() > 10 && languages.iter().all(|pairs| pairs.len() >= 12), "{languages:?}");
@@ -255,8 +275,10 @@ mod tests {
             let meaning = meanings.get(text).map_or(String::new(), usize::to_string);
             sum([random(&meaning), random(text)].into_iter())
         });
-        assert!(model.meaning > TRUSTED, "{model:?}");
-        assert_eq!(model.trust(), Trust::FULL);
+        assert!(model.meaning.best() > TRUSTED, "{model:?}");
+        for language in [None, Some(Language::Japanese), Some(Language::Italian)] {
+            assert_eq!(model.trust(language), Trust::FULL);
+        }
     }
 
     #[test]
@@ -268,24 +290,29 @@ mod tests {
             true => sum([random(&meanings[text].to_string()), random(text)].into_iter()),
             false => random(text),
         });
-        assert!(model.meaning > TRUSTED, "{model:?}");
+        assert!(model.meaning.best() > TRUSTED, "{model:?}");
+        assert_eq!([None, Some(Language::Polish)].map(|language| model.trust(language)), [Trust::FULL; 2]);
+        for other in [Language::English, Language::Japanese, Language::Italian] {
+            let trust = model.trust(Some(other));
+            assert_eq!((trust.factor, trust.outlier), (LEAST_FACTOR, 0.0), "{other:?}");
+        }
     }
 
     #[test]
     fn vectors_that_repeat_the_words_count_least() {
         let model = calibration(|text| sum(text.split(' ').map(random)));
-        assert!(model.meaning < 1.0 && model.repetition > 4.0, "{model:?}");
-        assert_eq!(model.trust(), Trust { factor: LEAST_FACTOR, ..Trust::UNKNOWN });
+        assert!(model.meaning.best() < 1.0 && model.repetition > 4.0, "{model:?}");
+        assert_eq!(model.trust(None), Trust { factor: LEAST_FACTOR, outlier: 0.0, ..Trust::UNKNOWN });
     }
 
     #[test]
     fn vectors_that_are_not_of_these_texts_are_judged_by_their_agreement() {
         for vector in [random as fn(&str) -> Vec<f32>, |_| vec![0.0; DIMENSIONS], |_| vec![1.0; DIMENSIONS]] {
             let model = calibration(vector);
-            assert_eq!(model.trust(), Trust::UNKNOWN, "{model:?}");
+            assert_eq!(model.trust(None), Trust::UNKNOWN, "{model:?}");
         }
         let one = QuantizedVector::quantize(&[1.0]).map_or(CalibrationVector::Unknown, CalibrationVector::Known);
-        let measured = Calibration::of(&vec![one; 10_000]).map(|calibration| calibration.trust());
+        let measured = Calibration::of(&vec![one; 10_000]).map(|calibration| calibration.trust(None));
         assert_eq!(measured, Some(Trust::UNKNOWN));
         for vectors in [vec![], vec![CalibrationVector::Unknown; 7], vec![CalibrationVector::Rejected; 384]] {
             assert_eq!(Calibration::of(&vectors), None, "no language has enough texts");
@@ -303,7 +330,7 @@ mod tests {
                 true => sum([random(&meanings[text].to_string()), random(text)].into_iter()),
                 false => random(text),
             };
-            calibration_without(&paraphrases[..rejected], vector).meaning
+            calibration_without(&paraphrases[..rejected], vector).meaning.best()
         };
         let most = paraphrases.len() - LEAST_PAIRS;
         assert!(meaning(most) > TRUSTED && meaning(most + 1) < READS, "{} {}", meaning(most), meaning(most + 1));
@@ -311,9 +338,15 @@ mod tests {
 
     #[test]
     fn trust_rises_with_sensitivity() {
-        let trust = |meaning| Calibration { meaning: f64::from(meaning), repetition: 3.0 }.trust();
-        let trust: Vec<(f64, f64)> = (0..10).map(trust).map(|trust| (trust.factor, -trust.most)).collect();
+        let trust = |meaning| {
+            let meaning = Meaning::of([(Language::English, f64::from(meaning))]).expect("a language");
+            Calibration { meaning, repetition: 3.0 }.trust(None)
+        };
+        let all: Vec<Trust> = (0..10).map(trust).collect();
+        let trust: Vec<(f64, f64)> = all.iter().map(|trust| (trust.factor, -trust.most)).collect();
         assert!(trust.is_sorted(), "{trust:?}");
         assert_eq!((trust[0], trust[9]), ((LEAST_FACTOR, -0.9), (1.0, -0.25)));
+        assert!(all.is_sorted_by_key(|trust| (trust.outlier, trust.proven)), "{all:?}");
+        assert_eq!((all[2].outlier, all[5].outlier), (0.0, 1.0));
     }
 }

@@ -11,27 +11,32 @@
 //! - The nearest documents, whatever their words, count by the agreement.
 //! - A document whose cosine stands out of all others counts by itself ([`Tail`]).
 //!
-//! Vectors that repeat the words agree with them as well as those of a good model. A [`Calibration`] of the model tells them apart: it lowers
-//! all three parts for such vectors, and raises the second for a model that knows the meaning of texts.
+//! Vectors that repeat the words agree with them as well as those of a good model. A [`Calibration`] of the model in the language of the
+//! documents tells them apart: it lowers the first two parts for such vectors and removes the third, and raises the second for a model that
+//! knows the meaning of texts.
 //!
 //! Measured on six collections with vectors of all-MiniLM-L6-v2, with the same vectors behind noise or cut to 64 and 16 components,
 //! with several that repeat the words, and with random ones. ADR 0014 has the figures.
 
 mod calibration;
+mod meaning;
 mod outliers;
 
 pub use calibration::{CALIBRATION_VERSION, Calibration, CalibrationVector, Trust};
+pub use meaning::{Meaning, common_language};
 pub use outliers::Tail;
 
 /// Name of the fusion in the version of the ranker; changes with every change of an order.
-pub const FUSION_VERSION: &str = "fusion_v8";
+pub const FUSION_VERSION: &str = "fusion_v9";
 
 /// Weight of a document that stands out of all others by its cosine, relative to the best lexical score. It is then before all
 /// documents that are found by words alone.
 const OUTLIER_WEIGHT: f64 = 1.5;
 
 /// Lexical results that are compared.
-const COMPARED: usize = 10;
+pub const COMPARED: usize = 10;
+/// Part of the weight beside words that a model without proof lacks if the lists have no more documents than are compared.
+const LESS_OF_FEW: f64 = 0.5;
 /// Mean of `-ln p` by chance in a list of some documents. It would be 1 if the places behind the list were known.
 const CHANCE: f64 = 0.8;
 /// Agreement, from 0 by chance to 1 if all compared results are the nearest document, up to which nearness alone has no weight.
@@ -49,7 +54,9 @@ pub struct Comparison {
     measured: f64,
     /// Number of compared results, as far as they are informative.
     count: f64,
-    /// True if the list has all documents that it could have.
+    /// Number of documents that could be listed.
+    documents: f64,
+    /// True if the list has all of them.
     is_all: bool,
 }
 
@@ -75,7 +82,8 @@ impl Comparison {
         let chance = if is_all { 1.0 - (std::f64::consts::TAU * documents).ln() / (2.0 * documents) } else { CHANCE };
         let range = (documents.ln() - chance).max(f64::EPSILON);
         let informative = informative(count, documents);
-        Self { measured: informative * (sum - count * chance) / range, count: informative * count, is_all }
+        let measured = informative * (sum - count * chance) / range;
+        Self { measured, count: informative * count, documents, is_all }
     }
 }
 
@@ -98,19 +106,24 @@ pub struct Weights {
 
 impl Weights {
     /// Computes the weights from the comparisons of all lists. The lists are of one model and one query, so what one of them tells
-    /// about the model holds for the others. `calibration` is that of the model, if it is known.
-    pub fn of(comparisons: &[Comparison], calibration: Option<&Calibration>) -> Self {
+    /// about the model holds for the others. `trust` is that in the model, [`UNKNOWN`](Trust::UNKNOWN) without its calibration.
+    pub fn of(comparisons: &[Comparison], trust: &Trust) -> Self {
         let sum = |part: fn(&Comparison) -> f64| comparisons.iter().map(part).sum::<f64>();
         let measured = sum(|comparison| comparison.measured) + PRIOR.0 * PRIOR.1;
         let agreement = measured / (sum(|comparison| comparison.count) + PRIOR.0);
         let part = |least: f64, most: f64| ((agreement - least) / (most - least)).clamp(0.0, 1.0);
-        let Trust { factor, alone, with_words, most } = calibration.map_or(Trust::UNKNOWN, Calibration::trust);
-        // Few documents are near by chance.
-        let factor = if comparisons.iter().all(|comparison| comparison.is_all) { 1.0 } else { factor };
+        let Trust { factor, proven, outlier, alone, with_words, most } = *trust;
+        let (factor, factor_with_words) = if comparisons.iter().all(|comparison| comparison.is_all) {
+            // Few documents are near by chance. But a comparison with few tells little.
+            let told = informative(COMPARED as f64, sum(|comparison| comparison.documents));
+            (1.0, 1.0 - LESS_OF_FEW * (1.0 - proven) * (1.0 - told))
+        } else {
+            (factor, factor)
+        };
         Self {
             alone: factor * alone * part(LEAST, most),
-            with_words: factor * with_words * part(LEAST_WITH_WORDS, MOST_WITH_WORDS),
-            outlier: factor * OUTLIER_WEIGHT,
+            with_words: factor_with_words * with_words * part(LEAST_WITH_WORDS, MOST_WITH_WORDS),
+            outlier: outlier * OUTLIER_WEIGHT,
         }
     }
 
@@ -131,10 +144,15 @@ pub fn share(cosine: f32, floor: f32, best: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Language;
 
     /// Weights of the places of ten results.
     fn weights(places: &[Option<usize>], listed: usize, documents: u64) -> Weights {
-        Weights::of(&[Comparison::of(places.iter().copied(), listed, documents)], None)
+        Weights::of(&[Comparison::of(places.iter().copied(), listed, documents)], &Trust::UNKNOWN)
+    }
+
+    fn calibration(meaning: &[(Language, f64)], repetition: f64) -> Calibration {
+        Calibration { meaning: Meaning::of(meaning.iter().copied()).expect("a language"), repetition }
     }
 
     #[test]
@@ -177,7 +195,8 @@ mod tests {
         // Ten of the places by chance, spread evenly over all documents.
         let spread = |documents: usize| (0..10).map(move |i| Some((i * documents + documents / 2) / 10));
         for documents in [20, 30, 60, 99] {
-            let weights = Weights::of(&[Comparison::of(spread(documents), documents, documents as u64)], None);
+            let weights =
+                Weights::of(&[Comparison::of(spread(documents), documents, documents as u64)], &Trust::UNKNOWN);
             assert!(weights.alone < 0.03, "{documents}: {weights:?}");
         }
         let all: Vec<_> = (0..10).map(Some).collect();
@@ -195,26 +214,68 @@ mod tests {
     fn a_list_without_matches_has_the_weight_of_the_other() {
         let random = Comparison::of([None; 10].into_iter(), 50, 5_000);
         let unknown = Comparison::of(std::iter::empty(), 3, 3);
-        assert!(Weights::of(&[unknown], None).alone > 0.05);
-        assert_eq!(Weights::of(&[random, unknown], None), Weights::of(&[random], None));
+        assert!(Weights::of(&[unknown], &Trust::UNKNOWN).alone > 0.05);
+        assert_eq!(Weights::of(&[random, unknown], &Trust::UNKNOWN), Weights::of(&[random], &Trust::UNKNOWN));
     }
 
     #[test]
     fn models_weigh_as_much_as_their_calibration_allows() {
         let places: Vec<_> = (0..10).map(|place| (place % 3 == 0).then_some(place * 4)).collect();
         let compared = |listed, documents| Comparison::of(places.iter().copied(), listed, documents);
-        let weights = |comparison, calibration| Weights::of(&[comparison], Some(&calibration));
+        let weights = |comparison, calibration: Calibration| Weights::of(&[comparison], &calibration.trust(None));
         let (trusted, repeating) =
-            (Calibration { meaning: 8.0, repetition: 4.0 }, Calibration { meaning: 0.2, repetition: 8.0 });
-        let unknown = Weights::of(&[compared(50, 1_400)], None);
+            (calibration(&[(Language::English, 8.0)], 4.0), calibration(&[(Language::English, 0.2)], 8.0));
+        let unknown = Weights::of(&[compared(50, 1_400)], &Trust::UNKNOWN);
         let trusting = weights(compared(50, 1_400), trusted);
         assert!(trusting.alone > 2.0 * unknown.alone && trusting.with_words > unknown.with_words, "{trusting:?}");
         let wary = weights(compared(50, 1_400), repeating);
-        let scores = [unknown, wary].map(|weights| weights.score(0.8, 0.5, 0.3));
+        let scores = [unknown, wary].map(|weights| weights.score(0.8, 0.5, 0.0));
         assert!((scores[1] - 0.25 * scores[0]).abs() < 1e-9, "{scores:?}");
-        assert_eq!(weights(compared(40, 40), repeating), Weights::of(&[compared(40, 40)], None), "all are listed");
+        assert_eq!(wary.score(0.8, 0.5, 0.3), scores[1], "nothing stands out");
+        let (wary, unknown) =
+            (weights(compared(40, 40), repeating), Weights::of(&[compared(40, 40)], &Trust::UNKNOWN));
+        assert_eq!(wary, Weights { outlier: 0.0, ..unknown }, "all are listed");
         let apart = weights(Comparison::of([None; 10].into_iter(), 50, 1_400), trusted);
         assert_eq!(apart.alone, 0.0, "no trust is enough on documents that the model cannot tell apart");
+    }
+
+    #[test]
+    fn a_model_is_trusted_in_the_languages_that_it_knows() {
+        // Twenty texts of a language that the model does not know are near each other, among a thousand.
+        let cosines = |count: usize, of: f64, mean: f64, deviation: f64| {
+            (0..count).map(move |place| (mean + deviation * outliers::expected(place, of)) as f32)
+        };
+        let listed: Vec<f32> = cosines(20, 20.0, 0.35, 0.04).chain(cosines(80, 980.0, 0.05, 0.06)).collect();
+        assert!(listed.is_sorted_by(|one, other| one > other), "{listed:?}");
+        let excess = Tail::of(listed.clone(), 1_000).expect("a tail").excess(listed[0], 1.0);
+        assert!(excess > 0.45, "{excess}");
+        let model = calibration(&[(Language::English, 7.7), (Language::German, 0.6), (Language::French, 0.1)], 5.0);
+        // The ten best lexical results are among them.
+        let compared = [Comparison::of((0..10).map(|place| Some(2 * place)), 100, 1_000)];
+        let weights = |language| Weights::of(&compared, &model.trust(language));
+        // The best lexical result has 1 if it is not among the nearest.
+        let nearest_without_words = |language| weights(language).score(1.0, 0.0, excess);
+        for unknown in [Language::German, Language::Italian] {
+            let score = nearest_without_words(Some(unknown));
+            assert!(score < 0.1, "{unknown:?}: {score}");
+        }
+        for known in [Some(Language::English), None] {
+            assert_eq!(weights(known), Weights::of(&compared, &Trust::FULL));
+            assert!(nearest_without_words(known) > 1.0);
+        }
+    }
+
+    #[test]
+    fn few_documents_prove_little_about_a_model() {
+        let with_words = |documents: usize, trust| {
+            let compared = Comparison::of((0..documents).map(Some), documents, documents as u64);
+            Weights::of(&[compared], &trust).with_words
+        };
+        let unknown = [5, 10, 20, 50, 99].map(|documents| with_words(documents, Trust::UNKNOWN));
+        assert_eq!(unknown[..2], [Trust::UNKNOWN.with_words * (1.0 - LESS_OF_FEW); 2]);
+        assert!(unknown[1..].is_sorted_by(|fewer, more| fewer < more), "{unknown:?}");
+        assert!(unknown[4] > 0.94 * Trust::UNKNOWN.with_words, "{unknown:?}");
+        assert_eq!([5, 10, 99].map(|documents| with_words(documents, Trust::FULL)), [Trust::FULL.with_words; 3]);
     }
 
     #[test]

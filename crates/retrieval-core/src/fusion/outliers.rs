@@ -8,15 +8,16 @@
 const LEAST: usize = 50;
 /// Part of the list from which on its documents are taken as unrelated: before it, they may all be relevant.
 const UNRELATED: f64 = 0.5;
-/// End of the tail in a list of all documents, whose last ones are further than chance explains.
-const END: f64 = 0.8;
+/// Parts of a list of all documents between which they are taken as unrelated. The last ones are further than chance explains.
+const WHOLE: (f64, f64) = (0.3, 0.95);
 /// Least standard deviation. Stored vectors are rounded, and copies of one document have equal cosines.
 const MIN_DEVIATION: f64 = 0.01;
-/// Standard deviations beyond the expected cosine from which a document stands out. The nearest of a thousand random
-/// vectors does for 3 % of the queries.
-const FROM: f64 = 1.0;
-/// Standard deviations with which it stands out fully.
-const FULL: f64 = 2.5;
+/// Standard deviations beyond the expected cosine from which a document stands out, and with which it does so fully. The nearest of a
+/// thousand random vectors stands out for 3 % of the queries.
+const BEYOND: (f64, f64) = (1.0, 2.5);
+/// The same in a list of all documents. The nearest of few random vectors varies more, and their deviation is less certain: that of 50
+/// stands out for 3 % of the queries too.
+const BEYOND_IN_WHOLE: (f64, f64) = (1.5, 2.0);
 
 /// Tail of the cosines of unrelated documents.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Tail {
     documents: f64,
     mean: f64,
     deviation: f64,
+    /// Standard deviations from which a document stands out, and with which it does so fully.
+    range: (f64, f64),
     /// Distinct cosines of the list, nearest first.
     cosines: Vec<f32>,
     /// Standard deviations by which each of them is beyond the one that is expected at its place, or one behind it is: ten documents
@@ -33,9 +36,9 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Fits a normal distribution to two places of a list of cosines, nearest first. `documents` is the number of documents that the
-    /// list has the nearest of. Copies of one text have one cosine and count once: many of them are no end of a tail. `None` if the list
-    /// is too short.
+    /// Fits a normal distribution to a list of cosines, nearest first: to two places of its end, or to most places of a list of all
+    /// documents, where two are close to each other. `documents` is the number of documents that the list has the nearest of. Copies of
+    /// one text have one cosine and count once: many of them are no end of a tail. `None` if the list is too short.
     pub fn of(mut cosines: Vec<f32>, documents: u64) -> Option<Self> {
         let listed = cosines.len();
         cosines.dedup();
@@ -45,12 +48,16 @@ impl Tail {
         let documents = documents.saturating_sub((listed - cosines.len()) as u64);
         let is_all = documents <= cosines.len() as u64;
         let place = |part: f64| (part * cosines.len() as f64) as usize;
-        let (first, last) = (place(UNRELATED), if is_all { place(END) } else { cosines.len() - 1 });
         let documents = documents.max(cosines.len() as u64) as f64;
-        let (at_first, at_last) = (expected(first, documents), expected(last, documents));
-        let [first, last] = [first, last].map(|place| f64::from(cosines[place]));
-        let deviation = ((first - last) / (at_first - at_last)).max(MIN_DEVIATION);
-        let mut tail = Self { documents, mean: last - deviation * at_last, deviation, beyond: Vec::new(), cosines };
+        let (places, range): (Vec<usize>, _) = if is_all {
+            ((place(WHOLE.0)..place(WHOLE.1)).collect(), BEYOND_IN_WHOLE)
+        } else {
+            (vec![place(UNRELATED), cosines.len() - 1], BEYOND)
+        };
+        let points: Vec<(f64, f64)> =
+            places.into_iter().map(|place| (expected(place, documents), f64::from(cosines[place]))).collect();
+        let (mean, deviation) = fit(&points);
+        let mut tail = Self { documents, mean, deviation, range, beyond: Vec::new(), cosines };
         let places = tail.cosines.iter().enumerate();
         tail.beyond = places.map(|(place, cosine)| tail.beyond_place(place, *cosine)).collect();
         for place in (1..tail.beyond.len()).rev() {
@@ -66,7 +73,8 @@ impl Tail {
         let behind = self.beyond.get(place).copied().unwrap_or(f64::NEG_INFINITY);
         let by_length = expected(0, self.documents * length.max(1.0)) - expected(0, self.documents);
         let beyond = self.beyond_place(place, cosine).max(behind) - by_length;
-        ((beyond - FROM) / (FULL - FROM)).clamp(0.0, 1.0)
+        let (from, full) = self.range;
+        ((beyond - from) / (full - from)).clamp(0.0, 1.0)
     }
 
     fn beyond_place(&self, place: usize, cosine: f32) -> f64 {
@@ -74,8 +82,20 @@ impl Tail {
     }
 }
 
+/// Returns the mean and the standard deviation of the normal distribution that is nearest to pairs of a standard score and a value, by
+/// least squares.
+fn fit(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = points.len().max(1) as f64;
+    let score = points.iter().map(|(score, _)| score).sum::<f64>() / count;
+    let value = points.iter().map(|(_, value)| value).sum::<f64>() / count;
+    let covariance: f64 = points.iter().map(|(at, of)| (at - score) * (of - value)).sum();
+    let variance: f64 = points.iter().map(|(at, _)| (at - score).powi(2)).sum();
+    let deviation = (covariance / variance).max(MIN_DEVIATION);
+    (value - deviation * score, deviation)
+}
+
 /// Returns the standard score that is expected at a place, from 0, among the given number of values (Tukey's plotting positions).
-fn expected(place: usize, values: f64) -> f64 {
+pub(super) fn expected(place: usize, values: f64) -> f64 {
     standard_score((place as f64 + 2.0 / 3.0) / (values + 1.0 / 3.0))
 }
 
@@ -121,6 +141,29 @@ mod tests {
                 "{documents}"
             );
             assert!((0.4..0.6).contains(&excess[3]), "{excess:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_of_few_random_vectors_hardly_stands_out() {
+        let mut state = 7_u64;
+        let mut unit = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) as f64 + 0.5) / (1_u64 << 31) as f64
+        };
+        for documents in [50, 60, 80, 99] {
+            let samples = 2_000_u16;
+            let stand_out = (0..samples).filter(|_| {
+                let mut cosines: Vec<f32> =
+                    (0..documents).map(|_| (0.2 + 0.05 * standard_score(unit())) as f32).collect();
+                cosines.sort_unstable_by(|one, other| other.total_cmp(one));
+                let nearest = cosines[0];
+                // Rounded cosines may be equal.
+                let tail = Tail::of(cosines, documents);
+                tail.is_some_and(|tail| tail.excess(nearest, 1.0) > 0.0)
+            });
+            let share = stand_out.count() as f64 / f64::from(samples);
+            assert!(share < 0.04, "{documents}: {share}");
         }
     }
 

@@ -182,7 +182,7 @@ impl TermVector {
     }
 
     /// Returns the language that the document was analysed in; `None` if it was not known.
-    pub(crate) fn language(&self) -> Option<Language> {
+    pub fn language(&self) -> Option<Language> {
         self.language
     }
 

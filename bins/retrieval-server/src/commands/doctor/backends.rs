@@ -188,7 +188,7 @@ pub async fn embedder(settings: &Settings) -> Option<Finding> {
                 "{} responds with vectors of {} components, meaning {:.1}, repetition {:.1}",
                 model.version(),
                 model.dimensions().unwrap_or_default(),
-                quality.meaning,
+                quality.meaning.best(),
                 quality.repetition,
             );
             if quality.knows_meaning() {

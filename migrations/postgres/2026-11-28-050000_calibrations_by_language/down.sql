@@ -1,0 +1,1 @@
+ALTER TABLE model_calibrations DROP COLUMN by_language;
