@@ -27,6 +27,7 @@ use crate::embedding::{CaptureVectors, NewVectors};
 use crate::error::Result;
 use crate::file_result::FileResult;
 use crate::inventory::Contents;
+use crate::outbox_work::OutboxWork;
 use crate::part_map::PartMap;
 use crate::parts::{LoadedPart, NewParts, TermBucket, WantedParts};
 use crate::rows::*;
@@ -537,6 +538,8 @@ operations! {
     bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
     /// Enqueues clearing an index, and then every document that belongs in it. Returns the number of documents.
     bulk outbox::enqueue_rebuild(index: IndexName, now: Timestamp) -> usize;
+    /// Enqueues the work of a batch once more: its documents, or after a clearing everything like `enqueue_rebuild`.
+    bulk outbox::enqueue_again(index: IndexName, work: Vec<OutboxWork>, now: Timestamp) -> ();
     /// Deletes processed outbox entries. Idempotent.
     bulk outbox::complete_outbox(ids: Vec<i64>) -> ();
     /// Returns the generations in which the database may have left the index.
@@ -544,8 +547,9 @@ operations! {
     /// Records that a batch is about to move the index from the generation `from` to `next`.
     write outbox::start_generation(index: IndexName, from: Option<Generation>, next: Generation) -> ();
     /// Records that the index has reached a generation, deletes the outbox entries of its batch, and enqueues documents to be
-    /// embedded if the index has a model. Returns false if another process has started a batch of its own meanwhile. Idempotent.
-    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>, unembedded: Vec<DocId>, now: Timestamp) -> bool;
+    /// embedded if the index has a model. Returns false if another process has started a batch of its own meanwhile, and enqueues
+    /// the work of this one again: the index may have received it after newer contents. Idempotent as long as it returns true.
+    bulk outbox::complete_generation(index: IndexName, generation: Generation, entry_ids: Vec<i64>, work: Vec<OutboxWork>, unembedded: Vec<DocId>, now: Timestamp) -> bool;
     /// Returns the lowest and the highest entry id of an index; `None` if its outbox is empty.
     read outbox::outbox_bounds(index: IndexName) -> Option<(i64, i64)>;
     /// Returns the lowest and the highest entry id of an organization's documents; `None` if none is pending.

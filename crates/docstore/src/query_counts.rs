@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use diesel::connection::InstrumentationEvent;
-use diesel_async::AsyncConnection;
+use diesel_async::{AsyncConnection, RunQueryDsl};
 use model::{
     BalanceReason, CaptureFormat, CaptureId, Collection, DocId, IndexName, OrganizationId, PassageId, Timestamp,
 };
@@ -303,26 +303,30 @@ async fn bounds_of_the_outbox_are_two_entries_of_an_index() {
     }
 }
 
+fn due_delivery(organization_id: OrganizationId) -> WebhookDelivery {
+    WebhookDelivery {
+        delivery_id: Uuid::new_v4().into(),
+        organization_id,
+        webhook_id: None,
+        url: None,
+        secret: None,
+        event_type: String::new(),
+        payload: String::new(),
+        attempts: 0,
+        next_attempt_at: NOW,
+        lease_owner: None,
+        lease_expires_at: None,
+        last_error: None,
+        created_at: NOW,
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn claim_of_deliveries_reads_no_more_than_it_may_take() {
     let folder = tempfile::tempdir().unwrap();
     let mut db = Observed::new(folder.path()).await;
     for _ in 0..5 {
-        let delivery = WebhookDelivery {
-            delivery_id: Uuid::new_v4().into(),
-            organization_id: db.organization_id,
-            webhook_id: None,
-            url: None,
-            secret: None,
-            event_type: String::new(),
-            payload: String::new(),
-            attempts: 0,
-            next_attempt_at: NOW,
-            lease_owner: None,
-            lease_expires_at: None,
-            last_error: None,
-            created_at: NOW,
-        };
+        let delivery = due_delivery(db.organization_id);
         queries::deliveries::enqueue_delivery(&mut db.connection, delivery).await.unwrap();
     }
     db.statements();
@@ -335,6 +339,49 @@ async fn claim_of_deliveries_reads_no_more_than_it_may_take() {
     statements.retain(|text| !text.contains("LIMIT"));
     assert_eq!(statements.len(), 1, "{statements:#?}");
     assert!(statements[0].contains("`lease_expires_at` > ?"), "{statements:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_of_a_claim_do_not_grow_with_the_organizations() {
+    const NUMBERS: &str = "WITH RECURSIVE numbers(number) AS
+         (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 1500)";
+    const DELIVERIES: &str = "INSERT INTO webhook_deliveries
+         (delivery_id, organization_id, event_type, payload, attempts, next_attempt_at, created_at)";
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organizations = format!(
+        "INSERT INTO organizations (id, name, billed, created_at)
+         {NUMBERS} SELECT randomblob(16), 'other', 0, created_at FROM organizations, numbers"
+    );
+    // An hour after `NOW`.
+    let postponed = format!(
+        "{DELIVERIES} SELECT randomblob(16), id, '', '', 1, created_at + 3600000, created_at FROM organizations"
+    );
+    let backlog = format!(
+        "{DELIVERIES} {NUMBERS} SELECT randomblob(16), id, '', '', 0, 1, 1 FROM organizations, numbers
+         WHERE name = 'acme'"
+    );
+    let due_of_another = format!(
+        "{DELIVERIES} SELECT randomblob(16), id, '', '', 0, created_at, created_at FROM organizations
+         WHERE name = 'other' LIMIT 1"
+    );
+    for statement in [organizations, postponed] {
+        diesel::sql_query(statement).execute(&mut db.connection).await.unwrap();
+    }
+    queries::deliveries::enqueue_delivery(&mut db.connection, due_delivery(db.organization_id)).await.unwrap();
+    let later = NOW + std::time::Duration::from_secs(1);
+    // Then one organization has more due deliveries than are looked at first, three of which it may have beside the first one.
+    for (added, expected) in [(Vec::new(), 1), (vec![backlog, due_of_another], 4)] {
+        for statement in added {
+            diesel::sql_query(statement).execute(&mut db.connection).await.unwrap();
+        }
+        db.statements();
+        let claimed =
+            queries::deliveries::claim_deliveries(&mut db.connection, "worker".to_owned(), NOW, later, 32, 4).await;
+        assert_eq!(claimed.unwrap().len(), expected);
+        let statements = db.statements();
+        assert!(statements.len() < 10, "{statements:#?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -8,10 +8,12 @@ use super::{Conn, lock_claims_of_deliveries};
 use crate::error::Result;
 use crate::rows::{AfterFailure, ClaimedDelivery, NewWebhookEvent, Webhook, WebhookDelivery};
 use crate::schema::{webhook_deliveries as deliveries, webhooks};
-use crate::types::Bind;
+use crate::types::{Bind, Stored};
 
 /// Pending deliveries of a webhook, beyond which further events are not enqueued: its target has been down for long.
 const MAX_PENDING: i64 = 10_000;
+/// Number of the oldest due deliveries whose organizations a claim serves first.
+const OLDEST: i64 = 1_000;
 
 /// Pending deliveries of a webhook that nobody attempts at the moment.
 macro_rules! waiting {
@@ -94,25 +96,24 @@ pub async fn claim_deliveries(
         .await?;
     let mut leased: HashMap<OrganizationId, i64> = HashMap::new();
     in_progress.into_iter().for_each(|organization_id| *leased.entry(organization_id).or_default() += 1);
-    let mut claimed: Vec<WebhookDelivery> = Vec::new();
-    for organization_id in waiting_organizations(connection, now).await? {
-        let left = limit.saturating_sub(i64::try_from(claimed.len()).unwrap_or(i64::MAX));
-        if left < 1 {
-            break;
-        }
-        let free = share.saturating_sub(leased.get(&organization_id).copied().unwrap_or(0)).min(left);
-        if free < 1 {
-            continue;
-        }
-        let of_organization = lock_available_rows!(
-            due!(now)
-                .filter(deliveries::organization_id.eq(Bind(organization_id)))
-                .order(deliveries::next_attempt_at)
-                .limit(free)
-                .select(WebhookDelivery::as_select())
-        );
-        claimed.extend(of_organization.load::<WebhookDelivery>(connection).await?);
+    let mut claim = Claim { now, limit, share, leased, claimed: Vec::new() };
+    let mut oldest: Vec<OrganizationId> = due!(now)
+        .order(deliveries::next_attempt_at)
+        .limit(OLDEST)
+        .select(deliveries::organization_id)
+        .load(connection)
+        .await?;
+    let has_more = i64::try_from(oldest.len()).is_ok_and(|count| count == OLDEST);
+    let mut seen: HashSet<OrganizationId> = HashSet::new();
+    oldest.retain(|organization_id| seen.insert(*organization_id));
+    claim.take(connection, oldest).await?;
+    // The oldest may all belong to one organization, which must not hide the others.
+    if has_more && claim.left() > 0 {
+        let mut others = waiting_organizations(connection, now).await?;
+        others.retain(|organization_id| !seen.contains(organization_id));
+        claim.take(connection, others).await?;
     }
+    let claimed = claim.claimed;
     if claimed.is_empty() {
         return Ok(Vec::new());
     }
@@ -124,32 +125,80 @@ pub async fn claim_deliveries(
     with_webhooks(connection, claimed).await
 }
 
+/// Deliveries that a claim takes.
+struct Claim {
+    now: Timestamp,
+    limit: i64,
+    share: i64,
+    /// Number of deliveries in progress.
+    leased: HashMap<OrganizationId, i64>,
+    claimed: Vec<WebhookDelivery>,
+}
+
+impl Claim {
+    /// Returns the number of deliveries that it may still take.
+    fn left(&self) -> i64 {
+        self.limit.saturating_sub(i64::try_from(self.claimed.len()).unwrap_or(i64::MAX))
+    }
+
+    /// Takes due deliveries of these organizations in turn, of each the oldest, up to the limit and to its share.
+    async fn take(&mut self, connection: &mut Conn, organizations: Vec<OrganizationId>) -> Result<()> {
+        for organization_id in organizations {
+            let left = self.left();
+            if left < 1 {
+                break;
+            }
+            let free = self.share.saturating_sub(self.leased.get(&organization_id).copied().unwrap_or(0)).min(left);
+            if free < 1 {
+                continue;
+            }
+            let of_organization = lock_available_rows!(
+                due!(self.now)
+                    .filter(deliveries::organization_id.eq(Bind(organization_id)))
+                    .order(deliveries::next_attempt_at)
+                    .limit(free)
+                    .select(WebhookDelivery::as_select())
+            );
+            self.claimed.extend(of_organization.load::<WebhookDelivery>(connection).await?);
+        }
+        Ok(())
+    }
+}
+
+/// Organization with due deliveries.
+#[derive(QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = Stored<OrganizationId>)]
+    organization_id: OrganizationId,
+}
+
 /// Lists the organizations with due deliveries, in the order of their oldest ones.
 async fn waiting_organizations(connection: &mut Conn, now: Timestamp) -> Result<Vec<OrganizationId>> {
-    let mut waiting: Vec<(Timestamp, OrganizationId)> = Vec::new();
-    let mut last: Option<OrganizationId> = None;
-    loop {
-        // One entry of the index per organization, however many deliveries it has.
-        let mut next = deliveries::table
-            .order(deliveries::organization_id)
-            .limit(1)
-            .select(deliveries::organization_id)
-            .into_boxed();
-        if let Some(last) = last {
-            next = next.filter(deliveries::organization_id.gt(Bind(last)));
-        }
-        let Some(organization_id) = next.first::<OrganizationId>(connection).await.optional()? else { break };
-        let oldest = due!(now)
-            .filter(deliveries::organization_id.eq(Bind(organization_id)))
-            .order(deliveries::next_attempt_at)
-            .select(deliveries::next_attempt_at);
-        if let Some(oldest) = oldest.first::<Timestamp>(connection).await.optional()? {
-            waiting.push((oldest, organization_id));
-        }
-        last = Some(organization_id);
-    }
-    waiting.sort_unstable();
-    Ok(waiting.into_iter().map(|(_, organization_id)| organization_id).collect())
+    // One statement, which reads about two entries of an index per organization, however many deliveries it has.
+    let query = diesel::sql_query(
+        "WITH RECURSIVE owners(organization_id) AS (
+             SELECT lowest.organization_id
+             FROM (SELECT organization_id FROM webhook_deliveries ORDER BY organization_id LIMIT 1) AS lowest
+             UNION ALL
+             SELECT (
+                 SELECT higher.organization_id FROM webhook_deliveries AS higher
+                 WHERE higher.organization_id > owners.organization_id
+                 ORDER BY higher.organization_id LIMIT 1
+             )
+             FROM owners WHERE owners.organization_id IS NOT NULL
+         ), waiting(organization_id, oldest) AS (
+             SELECT owners.organization_id, (
+                 SELECT due.next_attempt_at FROM webhook_deliveries AS due
+                 WHERE due.organization_id = owners.organization_id AND due.next_attempt_at <= $1
+                     AND (due.lease_expires_at IS NULL OR due.lease_expires_at <= $1)
+                 ORDER BY due.next_attempt_at LIMIT 1
+             )
+             FROM owners WHERE owners.organization_id IS NOT NULL
+         )
+         SELECT organization_id FROM waiting WHERE oldest IS NOT NULL ORDER BY oldest, organization_id",
+    );
+    let waiting: Vec<Waiting> = query.bind::<Stored<Timestamp>, _>(Bind(now)).load(connection).await?;
+    Ok(waiting.into_iter().map(|waiting| waiting.organization_id).collect())
 }
 
 async fn with_webhooks(connection: &mut Conn, claimed: Vec<WebhookDelivery>) -> Result<Vec<ClaimedDelivery>> {

@@ -61,6 +61,23 @@ pub async fn enqueue_rebuild(connection: &mut Conn, index: IndexName, now: Times
     Ok(documents.insert_into(outbox::table).into_columns(columns).execute(connection).await?)
 }
 
+/// Enqueues the work of a batch once more. After a clearing these are all documents of the index.
+pub async fn enqueue_again(
+    connection: &mut Conn,
+    index: IndexName,
+    work: Vec<OutboxWork>,
+    now: Timestamp,
+) -> Result<()> {
+    let mut doc_ids = Vec::with_capacity(work.len());
+    for item in work {
+        match item {
+            OutboxWork::Document(doc_id) => doc_ids.push(doc_id),
+            OutboxWork::ClearIndex => return enqueue_rebuild(connection, index, now).await.map(drop),
+        }
+    }
+    enqueue_documents(connection, index, doc_ids, now).await
+}
+
 async fn enqueue(
     connection: &mut Conn,
     index: IndexName,
@@ -170,19 +187,25 @@ pub async fn complete_generation(
     index: IndexName,
     generation: Generation,
     entry_ids: Vec<i64>,
+    work: Vec<OutboxWork>,
     unembedded: Vec<DocId>,
     now: Timestamp,
 ) -> Result<bool> {
     enqueue_jobs_of(connection, index, unembedded, now).await?;
     // Unless another process has taken over and started a batch of its own.
-    let started = index_generations::started.eq(Bind(Some(generation)));
-    let completed = diesel::update(index_generations::table.find(Bind(index)).filter(started))
+    let is_started = index_generations::started.eq(Bind(Some(generation)));
+    let is_completed =
+        index_generations::started.is_null().and(index_generations::completed.eq(Bind(Some(generation))));
+    let completed = diesel::update(index_generations::table.find(Bind(index)).filter(is_started.or(is_completed)))
         .set((
             index_generations::completed.eq(Bind(Some(generation))),
             index_generations::started.eq(Bind(None::<Generation>)),
         ))
         .execute(connection)
         .await?;
+    if completed == 0 {
+        enqueue_again(connection, index, work, now).await?;
+    }
     complete_outbox(connection, entry_ids).await?;
     Ok(completed > 0)
 }

@@ -129,7 +129,7 @@ async fn job_of_a_clock_that_was_ahead_is_due(db: Database) {
     db.use_model(Some(MODEL.to_owned())).await.unwrap();
     for index in IndexName::ALL {
         let generation = uuid::Uuid::new_v4().into();
-        db.complete_generation(*index, generation, Vec::new(), ids.clone(), NOW + day).await.unwrap();
+        db.complete_generation(*index, generation, Vec::new(), Vec::new(), ids.clone(), NOW + day).await.unwrap();
     }
     assert_eq!(sorted(claim(&db, "worker", None, 9).await), sorted(ids.clone()));
     assert!(claim(&db, "other", None, 9).await.is_empty(), "they are leased");
@@ -254,7 +254,7 @@ async fn index_without_a_model_has_no_jobs(db: Database) {
     let doc_id = pages(&db, 1).await[0].document.doc_id;
     let feed = async || {
         let generation = uuid::Uuid::new_v4().into();
-        db.complete_generation(IndexName::Web, generation, Vec::new(), vec![doc_id], NOW).await.unwrap();
+        db.complete_generation(IndexName::Web, generation, Vec::new(), Vec::new(), vec![doc_id], NOW).await.unwrap();
         db.count_embedding_jobs().await.unwrap()
     };
     let use_model = async |model: Option<&'static str>| {

@@ -1,7 +1,7 @@
 //! The outbox: pending changes of an index, oldest first.
 
-use docstore::{OutboxWork, PendingOutbox};
-use model::{DocId, IndexName, OrganizationId};
+use docstore::{OutboxEntry, OutboxWork, PendingOutbox};
+use model::{DocId, Generation, IndexName, OrganizationId};
 use uuid::Uuid;
 
 use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
@@ -16,6 +16,7 @@ on_both_backends!(
     large_batch_is_enqueued_and_completed,
     long_backlog_is_shared_between_organizations,
     bounds_of_an_organization_ignore_others,
+    batch_that_was_overtaken_is_enqueued_again,
     age_is_that_of_the_oldest_entry_of_the_index,
 );
 
@@ -147,7 +148,7 @@ async fn long_backlog_is_shared_between_organizations(db: Database) {
     save(&db, rebuilt, 1).await;
     let stored = db.pending_outbox(IndexName::Workspace, 1_000).await.unwrap();
     assert_eq!((stored.entries.len(), stored.has_more), (53, false), "all, while they are few");
-    let of = |entries: &[docstore::OutboxEntry], owner: OrganizationId| {
+    let of = |entries: &[OutboxEntry], owner: OrganizationId| {
         entries.iter().filter(|entry| entry.organization_id == Some(owner)).count()
     };
     let pending = db.pending_outbox(IndexName::Workspace, 30).await.unwrap().entries;
@@ -181,6 +182,36 @@ async fn bounds_of_an_organization_ignore_others(db: Database) {
     db.complete_outbox(pending[..3].iter().map(|entry| entry.id).collect()).await.unwrap();
     assert_eq!(bounds(one).await, None);
     assert_eq!(bounds(new_organization(&db).await).await, None);
+}
+
+async fn batch_that_was_overtaken_is_enqueued_again(db: Database) {
+    let index = IndexName::Workspace;
+    let organization_id = new_organization(&db).await;
+    save(&db, organization_id, 2).await;
+    let pending = async || db.pending_outbox(index, 10).await.unwrap().entries;
+    let work = |entries: &[OutboxEntry]| entries.iter().map(|entry| entry.work).collect::<Vec<_>>();
+    let complete = async |generation, entries: &[OutboxEntry], work| {
+        let ids = entries.iter().map(|entry| entry.id).collect();
+        db.complete_generation(index, generation, ids, work, Vec::new(), NOW).await.unwrap()
+    };
+    let [ours, theirs] = [1, 2].map(|number| Generation(Uuid::from_u128(number)));
+    db.start_generation(index, None, ours).await.unwrap();
+    db.start_generation(index, Some(ours), theirs).await.unwrap();
+    let first = pending().await;
+    assert!(!complete(ours, &first, work(&first)).await);
+    let again = pending().await;
+    assert_eq!(work(&again), work(&first));
+    assert!(again.iter().all(|entry| entry.id > first[1].id && entry.organization_id == Some(organization_id)));
+
+    assert!(!complete(ours, &again, vec![OutboxWork::ClearIndex]).await);
+    let rebuild = pending().await;
+    assert_eq!((rebuild.len(), rebuild[0].work), (3, OutboxWork::ClearIndex));
+
+    // The batch of the other process, which repeats the call after an outage.
+    for _ in 0..2 {
+        assert!(complete(theirs, &rebuild, work(&rebuild)).await);
+        assert_eq!(db.count_outbox(index).await.unwrap(), 0);
+    }
 }
 
 async fn age_is_that_of_the_oldest_entry_of_the_index(db: Database) {

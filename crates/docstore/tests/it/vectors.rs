@@ -144,7 +144,7 @@ pub async fn enqueue(db: &Database, index: IndexName, doc_ids: Vec<DocId>) {
         db.use_model(Some(MODEL.to_owned())).await.unwrap();
     }
     let generation = uuid::Uuid::new_v4().into();
-    db.complete_generation(index, generation, Vec::new(), doc_ids, NOW).await.unwrap();
+    db.complete_generation(index, generation, Vec::new(), Vec::new(), doc_ids, NOW).await.unwrap();
 }
 
 async fn new_title_calls_for_new_vectors(db: Database) {

@@ -24,6 +24,7 @@ on_both_backends!(
     disabled_webhook_loses_its_deliveries,
     delivery_to_a_single_address_has_no_webhook,
     organization_that_waits_longest_is_served_first,
+    backlog_of_an_organization_hides_no_other,
     delivery_is_due_while_nobody_attempts_it,
     leased_deliveries_are_found_by_an_index,
     webhook_that_is_deleted_meanwhile_does_not_fail_the_run,
@@ -319,6 +320,43 @@ async fn organization_that_waits_longest_is_served_first(db: Database) {
     assert_eq!(served, expected);
 }
 
+/// Doubles the number of deliveries this many times.
+async fn double_deliveries(db: &Database, times: usize) {
+    let new_id = if db.is_sqlite() { "randomblob(16)" } else { "gen_random_uuid()" };
+    for _ in 0..times {
+        db.execute(&format!(
+            "INSERT INTO webhook_deliveries
+                 (delivery_id, organization_id, event_type, payload, attempts, next_attempt_at, created_at)
+             SELECT {new_id}, organization_id, event_type, payload, attempts, next_attempt_at, created_at
+             FROM webhook_deliveries"
+        ))
+        .await;
+    }
+}
+
+/// The backlog is longer than the list of the oldest deliveries.
+async fn backlog_of_an_organization_hides_no_other(db: Database) {
+    let busy = new_organization(&db).await;
+    let overdue = WebhookDelivery { next_attempt_at: at(-9), ..new_delivery(busy, None) };
+    db.enqueue_delivery(overdue).await.unwrap();
+    double_deliveries(&db, 11).await;
+    let mut others = Vec::new();
+    for next_attempt_at in [at(-1), at(-5), at(6)] {
+        let organization_id = new_organization(&db).await;
+        let delivery = WebhookDelivery { next_attempt_at, ..new_delivery(organization_id, None) };
+        db.enqueue_delivery(delivery).await.unwrap();
+        others.push(organization_id);
+    }
+    let owners = async |now, limit| {
+        let claimed = claim(&db, "a", now, limit, 2).await;
+        claimed.iter().map(|claimed| claimed.delivery.organization_id).collect::<Vec<_>>()
+    };
+    assert_eq!(owners(0, 1).await, [busy]);
+    assert_eq!(owners(0, 10).await, [busy, others[1], others[0]]);
+    assert_eq!(owners(5, 10).await, []);
+    assert_eq!(owners(6, 10).await, [others[2]]);
+}
+
 async fn delivery_is_due_while_nobody_attempts_it(db: Database) {
     let has_due = async |now| db.has_due_deliveries(at(now)).await.unwrap();
     assert!(!has_due(0).await);
@@ -332,16 +370,7 @@ async fn delivery_is_due_while_nobody_attempts_it(db: Database) {
 async fn leased_deliveries_are_found_by_an_index(db: Database) {
     let organization_id = new_organization(&db).await;
     db.enqueue_delivery(new_delivery(organization_id, None)).await.unwrap();
-    let new_id = if db.is_sqlite() { "randomblob(16)" } else { "gen_random_uuid()" };
-    for _ in 0..10 {
-        db.execute(&format!(
-            "INSERT INTO webhook_deliveries
-                 (delivery_id, organization_id, event_type, payload, attempts, next_attempt_at, created_at)
-             SELECT {new_id}, organization_id, event_type, payload, attempts, next_attempt_at, created_at
-             FROM webhook_deliveries"
-        ))
-        .await;
-    }
+    double_deliveries(&db, 10).await;
     assert_eq!(db.count("webhook_deliveries").await, 1_024);
     if !db.is_sqlite() {
         // PostgreSQL does by itself, SQLite does not.

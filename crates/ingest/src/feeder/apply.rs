@@ -1,8 +1,8 @@
 //! Application of batches to the engine.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
+use docstore::OutboxWork;
 use engine::{Change, EngineError, EngineErrorKind, IndexDocument};
 use futures_util::FutureExt;
 use model::{Collection, DocId, Generation, IndexName, OrganizationId};
@@ -10,12 +10,10 @@ use uuid::Uuid;
 
 use super::batch::Batch;
 use super::read::ReadBatch;
-use super::{FeedError, Feeder, Ownership};
+use super::settle::Sent;
+use super::{FeedError, Feeder};
 use crate::supervisor::report_panic;
 
-const LEASE: Duration = Duration::from_secs(15);
-/// Interval of lease renewals while the engine works.
-const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Number of documents in a batch that belongs to an import.
 const MANY: usize = 500;
 
@@ -44,8 +42,11 @@ impl Feeder {
         }
         tracing::debug!(index = index.as_str(), "clearing the index for a rebuild");
         let generation = self.start_generation(index, previous).await?;
-        self.engine.clear(index).await?;
-        self.store.complete_generation(index, generation, entries, Vec::new(), self.clock.now()).await?;
+        let batch = Sent { index, generation, work: vec![OutboxWork::ClearIndex] };
+        let clearing = async { self.engine.clear(index).await.map_err(FeedError::from) };
+        if !self.send(batch, clearing, entries, Vec::new()).await? {
+            return Err(FeedError::LeaseLost(index));
+        }
         Ok(Some(generation))
     }
 
@@ -59,34 +60,14 @@ impl Feeder {
             return Ok(previous);
         }
         let changes = batch.changes.len();
-        let doc_ids: Vec<DocId> = batch.changes.iter().map(Change::doc_id).collect();
+        let work = batch.changes.iter().map(|change| OutboxWork::Document(change.doc_id())).collect();
         let generation = self.start_generation(index, previous).await?;
-        let applied = self.apply(index, batch.changes).await;
-        if let Err(FeedError::LeaseLost(_)) = applied {
-            self.queue_overtaken(index, doc_ids).await?;
-            return Err(FeedError::LeaseLost(index));
-        }
-        applied?;
-        count_indexed(index, changes as u64);
-        let now = self.clock.now();
-        if !self.store.complete_generation(index, generation, batch.entries, batch.unembedded, now).await? {
-            self.queue_overtaken(index, doc_ids).await?;
-        }
+        let applying = self.apply(index, batch.changes);
+        self.send(Sent { index, generation, work }, applying, batch.entries, batch.unembedded).await?;
         if changes >= MANY {
             self.refresh_statistics().await;
         }
         Ok(Some(generation))
-    }
-
-    /// Queues the documents of a batch during which another process took over. The engine may have received it after newer contents of
-    /// that process, whose outbox entries are completed.
-    async fn queue_overtaken(&self, index: IndexName, doc_ids: Vec<DocId>) -> Result<(), FeedError> {
-        tracing::warn!(
-            index = index.as_str(),
-            documents = doc_ids.len(),
-            "another process took the index over during a batch: its documents are indexed again"
-        );
-        Ok(self.store.enqueue_documents(index, doc_ids, self.clock.now()).await?)
     }
 
     /// Lets the database plan its queries for the documents that were stored. A failure makes searches slower for a while.
@@ -99,6 +80,7 @@ impl Feeder {
     /// Applies changes. A batch that the engine rejects or that makes it panic is bisected down to the document at fault,
     /// which is logged and skipped so that the others do not wait for it.
     async fn apply(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
+        let count = changes.len() as u64;
         let mut parts = vec![changes];
         let mut accepts_documents = false;
         while let Some(mut changes) = parts.pop() {
@@ -131,6 +113,7 @@ impl Feeder {
                 "the index rejected a document"
             );
         }
+        count_indexed(index, count);
         Ok(())
     }
 
@@ -157,54 +140,13 @@ impl Feeder {
 
     /// Applies changes and turns a panic of the engine into an error.
     async fn apply_caught(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
-        let applying = AssertUnwindSafe(self.apply_with_lease(index, changes));
-        applying.catch_unwind().await.unwrap_or_else(|panic| {
+        let applying = AssertUnwindSafe(self.engine.apply(index, changes));
+        let applied = applying.catch_unwind().await.unwrap_or_else(|panic| {
             let message = report_panic("feeder", panic.as_ref());
-            Err(EngineError::new(EngineErrorKind::Panicked, message).into())
-        })
+            Err(EngineError::new(EngineErrorKind::Panicked, message))
+        });
+        Ok(applied?)
     }
-
-    /// Applies changes while renewing the lease, so that no other process applies older content afterwards.
-    async fn apply_with_lease(&self, index: IndexName, changes: Vec<Change>) -> Result<(), FeedError> {
-        let applying = self.engine.apply(index, changes);
-        if self.ownership == Ownership::Exclusive {
-            return Ok(applying.await?);
-        }
-        tokio::pin!(applying);
-        loop {
-            if !self.acquire_lease(index).await? {
-                return Err(FeedError::LeaseLost(index));
-            }
-            tokio::select! {
-                outcome = &mut applying => return Ok(outcome?),
-                () = tokio::time::sleep(HEARTBEAT) => {}
-            }
-        }
-    }
-
-    /// Acquires or renews the lease of an index. Returns false if another process holds it.
-    pub(super) async fn acquire_lease(&self, index: IndexName) -> Result<bool, FeedError> {
-        if self.ownership == Ownership::Exclusive {
-            return Ok(true);
-        }
-        let now = self.clock.now();
-        Ok(self.store.acquire_lease(lease_name(index), self.owner.clone(), now, now + LEASE).await?)
-    }
-
-    /// Releases the leases of all indexes, so that other processes need not wait for their expiry.
-    pub async fn release_leases(&self) -> Result<(), FeedError> {
-        if self.ownership == Ownership::Exclusive {
-            return Ok(());
-        }
-        for index in IndexName::ALL {
-            self.store.release_lease(lease_name(*index), self.owner.clone()).await?;
-        }
-        Ok(())
-    }
-}
-
-fn lease_name(index: IndexName) -> String {
-    format!("feeder:{index}")
 }
 
 /// Returns true for errors that may be the fault of a single document.

@@ -36,6 +36,7 @@ impl Feeder {
         indexes: &[IndexName],
         stop: &CancellationToken,
     ) -> Result<usize, FeedError> {
+        self.settle().await?;
         let mut turns = VecDeque::from(indexes.to_vec());
         let mut drained = 0;
         let mut next = self.read_next(&mut turns, None).await?;

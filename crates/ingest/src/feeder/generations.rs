@@ -11,10 +11,10 @@ use super::{FeedError, Feeder};
 
 impl Feeder {
     /// Starts a batch that follows the `previous` generation: stores the one that it leads to, first in the database and then
-    /// in the index.
+    /// in the index. Renews the lease.
     ///
     /// # Errors
-    /// `LeaseLost` if another process has moved the index on.
+    /// `LeaseLost` if another process has moved the index on or holds the lease.
     pub(super) async fn start_generation(
         &self,
         index: IndexName,
@@ -27,14 +27,19 @@ impl Feeder {
         if current != previous {
             return Err(FeedError::LeaseLost(index));
         }
-        self.move_to_new_generation(index, current).await
+        // The batch may have waited for longer than the lease. To move the index on would spoil the batch that its holder reads.
+        self.require_lease(index).await?;
+        let generation = self.move_to_new_generation(index, current).await?;
+        // The engine may have had other work before this step.
+        self.require_lease(index).await?;
+        Ok(generation)
     }
 
     /// Makes both sides agree on a new generation, whatever they had before. Call it once all documents are queued.
     pub(super) async fn adopt_generation(&self, index: IndexName) -> Result<(), FeedError> {
         let current = self.engine.generation(index).await?;
         let generation = self.move_to_new_generation(index, current).await?;
-        self.store.complete_generation(index, generation, Vec::new(), Vec::new(), self.clock.now()).await?;
+        self.store.complete_generation(index, generation, Vec::new(), Vec::new(), Vec::new(), self.clock.now()).await?;
         Ok(())
     }
 

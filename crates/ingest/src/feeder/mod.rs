@@ -8,13 +8,15 @@ mod batch;
 mod catch_up;
 mod drain;
 mod generations;
+mod lease;
 mod long;
 mod read;
 mod restore;
+mod settle;
 mod terms;
 mod vectors;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use docstore::{Docstore, StoreError};
@@ -76,6 +78,8 @@ pub struct Feeder {
     clock: Arc<dyn Clock>,
     /// Name of this process in leases.
     owner: String,
+    /// Batches that ended in an error, until it is known that no other process took over meanwhile.
+    unsettled: Mutex<Vec<settle::Sent>>,
     wake: Notify,
     /// Ends the gathering of entries early: a caller waits for the index.
     flush_now: Notify,
@@ -94,6 +98,7 @@ impl Feeder {
             ownership,
             clock,
             owner: Uuid::new_v4().to_string(),
+            unsettled: Mutex::default(),
             wake: Notify::new(),
             flush_now: Notify::new(),
         }

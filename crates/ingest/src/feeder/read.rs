@@ -63,7 +63,7 @@ impl Feeder {
         }
         let queued = documents.len();
         documents.truncate(ENTRIES);
-        let (documents, terms) = self.read_documents(index, &documents).await?;
+        let (documents, terms) = self.keep_lease(index, self.read_documents(index, &documents)).await?;
         let is_last = !has_more && documents.entries.len() == queued;
         Ok(Some(ReadBatch { index, generation, clears, documents, terms, is_last }))
     }

@@ -175,6 +175,8 @@ pub struct FaultyEngine {
     pub inner: MemoryEngine,
     /// Holds up batches.
     pub applying: Mutex<Option<Arc<Gate>>>,
+    /// Holds up the clearing of an index.
+    pub clearing: Mutex<Option<Arc<Gate>>>,
     /// Holds up requests for the generation of an index.
     pub generations: Mutex<Option<Arc<Gate>>>,
     /// Number of upcoming batches that fail as unavailable.
@@ -229,6 +231,7 @@ impl SearchEngine for FaultyEngine {
     }
 
     async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
+        Gate::pass(&self.clearing).await;
         self.inner.clear(index).await
     }
 

@@ -268,12 +268,43 @@ async fn batch_is_dropped_if_another_process_has_fed_the_index_since() {
     assert_eq!(world.engine.batches.load(Ordering::SeqCst), applied);
 }
 
+/// A batch that was read for too long, while another process reads one of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batch_without_its_lease_does_not_start() {
+    let world = indexed_world(3).await;
+    queue_two(&world).await;
+    let before = world.engine.generation(IndexName::Workspace).await.unwrap();
+    let generations = Gate::closed();
+    *world.engine.generations.lock().unwrap() = Some(Arc::clone(&generations));
+    let slow = leased(&world);
+    let draining = tokio::spawn(async move { slow.drain(IndexName::Workspace).await });
+    generations.wait_for(1).await;
+    generations.open.add_permits(1);
+    generations.wait_for(1).await;
+    *world.engine.generations.lock().unwrap() = None;
+    let now = world.clock.now() + Duration::from_secs(16);
+    world.clock.set(now);
+    let lease = "feeder:workspace".to_owned();
+    assert!(world.store.acquire_lease(lease, "other".to_owned(), now, now + Duration::from_secs(15)).await.unwrap());
+    generations.open.add_permits(1);
+    let outcome = draining.await.unwrap();
+    assert!(matches!(outcome, Err(FeedError::LeaseLost(IndexName::Workspace))), "{outcome:?}");
+    assert_eq!(world.engine.generation(IndexName::Workspace).await.unwrap(), before);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 2, "nothing was added");
+}
+
+/// Queues two of the documents and returns them.
+async fn queue_two(world: &World) -> Vec<DocId> {
+    let doc_ids: Vec<DocId> = ["0.txt", "1.txt"].map(|name| world.doc_id(name)).to_vec();
+    world.store.enqueue_documents(IndexName::Workspace, doc_ids.clone(), world.clock.now()).await.unwrap();
+    doc_ids
+}
+
 /// The engine may receive the batch after newer contents of the other process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn documents_of_an_overtaken_batch_are_indexed_again() {
     let world = indexed_world(3).await;
-    let doc_ids: Vec<DocId> = ["0.txt", "1.txt"].map(|name| world.doc_id(name)).to_vec();
-    world.store.enqueue_documents(IndexName::Workspace, doc_ids.clone(), world.clock.now()).await.unwrap();
+    let doc_ids = queue_two(&world).await;
     let applying = Gate::closed();
     *world.engine.applying.lock().unwrap() = Some(Arc::clone(&applying));
     let paused = leased(&world);
@@ -290,6 +321,82 @@ async fn documents_of_an_overtaken_batch_are_indexed_again() {
     assert_eq!(*world.engine.applied.lock().unwrap(), std::slice::from_ref(&doc_ids), "the batch arrives late");
     assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 2);
     assert_eq!(world.engine.applied.lock().unwrap().last(), Some(&doc_ids));
+}
+
+/// The engine may have received the batch in spite of its error.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn documents_of_an_overtaken_batch_that_fails_are_indexed_again() {
+    let world = indexed_world(3).await;
+    for is_database_down in [false, true] {
+        queue_two(&world).await;
+        let applying = Gate::closed();
+        *world.engine.applying.lock().unwrap() = Some(Arc::clone(&applying));
+        let paused = leased(&world);
+        let draining = tokio::spawn({
+            let paused = Arc::clone(&paused);
+            async move { paused.drain(IndexName::Workspace).await }
+        });
+        applying.wait_for(1).await;
+        *world.engine.applying.lock().unwrap() = None;
+        world.clock.set(world.clock.now() + Duration::from_secs(16));
+        let other = leased(&world);
+        assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 2);
+        if is_database_down {
+            world.execute("ALTER TABLE leases RENAME TO unavailable");
+        }
+        world.engine.outages.store(1, Ordering::SeqCst);
+        applying.open.add_permits(1);
+        let outcome = draining.await.unwrap();
+        assert!(matches!(outcome, Err(FeedError::Engine(_))), "{outcome:?}");
+        if is_database_down {
+            assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+            world.execute("ALTER TABLE unavailable RENAME TO leases");
+            assert_eq!(paused.drain(IndexName::Workspace).await.unwrap(), 0, "the other process holds the lease");
+        }
+        assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 2);
+        assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 2);
+        other.release_leases().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_batch_that_was_not_overtaken_is_not_queued_again() {
+    let world = indexed_world(3).await;
+    queue_two(&world).await;
+    let feeder = leased(&world);
+    for _ in 0..3 {
+        world.engine.outages.store(1, Ordering::SeqCst);
+        feeder.drain(IndexName::Workspace).await.unwrap_err();
+        feeder.restore().await.unwrap();
+        assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 2);
+    }
+    assert_eq!(feeder.drain(IndexName::Workspace).await.unwrap(), 2);
+    feeder.restore().await.unwrap();
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+}
+
+/// The engine may clear the index after the other process has filled it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn index_that_is_cleared_late_is_filled_again() {
+    let world = indexed_world(3).await;
+    queue_everything(&world).await;
+    let clearing = Gate::closed();
+    *world.engine.clearing.lock().unwrap() = Some(Arc::clone(&clearing));
+    let paused = leased(&world);
+    let draining = tokio::spawn(async move { paused.drain(IndexName::Workspace).await });
+    clearing.wait_for(1).await;
+    *world.engine.clearing.lock().unwrap() = None;
+    world.clock.set(world.clock.now() + Duration::from_secs(16));
+    let other = leased(&world);
+    assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 4);
+    assert_eq!(world.found("walrus").await.len(), 3);
+    clearing.open.add_permits(1);
+    let outcome = draining.await.unwrap();
+    assert!(matches!(outcome, Err(FeedError::LeaseLost(IndexName::Workspace))), "{outcome:?}");
+    assert!(world.found("walrus").await.is_empty(), "the index is cleared late");
+    assert_eq!(other.drain(IndexName::Workspace).await.unwrap(), 4);
+    assert_eq!(world.found("walrus").await.len(), 3);
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
 }
 
 /// Copies the database, as a backup does.
