@@ -117,7 +117,7 @@ pub async fn delete_organization(
 /// Creates an API key for an organization.
 ///
 /// # Errors
-/// `Invalid` if the organization does not exist or the limit is 0 or out of range.
+/// `Invalid` if the organization does not exist, the limit is 0 or out of range, or the key would have expired already.
 pub async fn create_key(
     store: &Docstore,
     actor: &str,
@@ -125,10 +125,19 @@ pub async fn create_key(
     organization_id: OrganizationId,
     new: NewKey,
 ) -> Result<CreatedKey> {
+    check_expiry(new.expires_at, now)?;
     require_active(store, organization_id).await?;
     let (created, entry) = new_key(actor, now, organization_id, new)?;
     store.create_api_key(created.row.clone(), entry).await?;
     Ok(created)
+}
+
+/// Refuses a time of expiry that is not after `now`.
+pub(crate) fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<()> {
+    match expires_at {
+        Some(at) if at <= now => Err(Error::invalid("expires_at", "expires_at must be in the future")),
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub(crate) fn new_key(
