@@ -40,14 +40,23 @@ pub async fn create_organization(
     name: &str,
     prepaid_cents: Option<u64>,
 ) -> Result<Organization> {
-    if name.trim().is_empty() {
-        return Err(Error::invalid("name", "the name must not be empty"));
-    }
+    check_organization_name(name)?;
     let (organization, entry) = new_organization(actor, now, name, prepaid_cents);
     let prepaid = prepaid_cents.map(signed).transpose()?;
     let prepaid = prepaid.map(|cents| balance_entry(organization.id, cents, BalanceReason::Prepaid, None, now));
     store.create_organization(organization.clone(), prepaid, entry).await?;
     Ok(organization)
+}
+
+/// Refuses a blank name of an organization.
+///
+/// # Errors
+/// `Invalid`.
+pub fn check_organization_name(name: &str) -> Result<()> {
+    if name.trim().is_empty() {
+        return Err(Error::invalid("name", "the name must not be empty"));
+    }
+    Ok(())
 }
 
 fn new_organization(actor: &str, now: Timestamp, name: &str, prepaid_cents: Option<u64>) -> (Organization, AuditEntry) {

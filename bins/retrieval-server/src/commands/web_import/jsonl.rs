@@ -192,7 +192,8 @@ mod tests {
             ("{\"url\":\"u\"},\r\n", "trailing characters"),
         ] {
             let message = parse(line.as_bytes()).err().expect("an error");
-            let parts = message.rsplit_once(" at column ").map(|(fault, column)| (fault, column.parse::<u32>().is_ok()));
+            let parts = message.rsplit_once(" at column ");
+            let parts = parts.map(|(fault, column)| (fault, column.parse::<u32>().is_ok()));
             assert_eq!(parts, Some((fault, true)), "{message}");
         }
     }
