@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use app::accounts;
+use clap::builder::RangedI64ValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use model::{ApiKeyId, AuditAction, OrganizationId, Scope, SyncId};
@@ -142,7 +144,7 @@ pub struct Audit {
     #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
     pub since: Option<OffsetDateTime>,
     /// Maximum number of entries [default: all].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
 }
 
@@ -157,10 +159,10 @@ pub enum Org {
     /// Create an organization.
     Create {
         /// Name of the organization.
-        #[arg(long)]
+        #[arg(long, value_parser = organization_name)]
         name: String,
         /// Initial balance of a billed organization [default: not billed].
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least(0))]
         prepaid_cents: Option<u64>,
     },
     /// List all organizations with their state, files, bytes and documents.
@@ -205,7 +207,7 @@ pub struct KeyCreate {
     #[arg(long, value_delimiter = ',', value_parser = scope)]
     pub scopes: Option<Vec<Scope>>,
     /// Rate limit in requests per second [default: setting `rate_limit.default_rps`].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = limit_rps())]
     pub limit_rps: Option<u32>,
     /// Time of expiry [default: never].
     #[arg(long, value_name = "RFC3339", value_parser = rfc3339)]
@@ -238,7 +240,7 @@ pub enum Balance {
         #[arg(long, value_name = "UUID")]
         org: OrganizationId,
         /// Amount in cents.
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least(0))]
         cents: u64,
     },
 }
@@ -280,7 +282,7 @@ pub enum Web {
         #[command(flatten)]
         selection: Selection,
         /// Maximum number of pages [default: all].
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least(1))]
         limit: Option<u64>,
         /// Print one JSON object per page [default: one URL per line on a terminal].
         #[arg(long)]
@@ -323,10 +325,10 @@ pub struct Crawl {
     #[arg(long)]
     pub name: Option<String>,
     /// Maximum number of links from a given URL to a page [default: any].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub depth: Option<u32>,
     /// Maximum number of pages in the index [default: all].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least(1))]
     pub limit: Option<u64>,
     /// Pages to list, as a pattern of path and query (`/docs/*`) or of the URL (`https://host/docs/*`). `*` is any text. May be
     /// repeated [default: all].
@@ -391,6 +393,21 @@ pub enum IndexChoice {
 pub enum Config {
     /// Validate the settings.
     Check,
+}
+
+/// Returns a parser of numbers, whose errors state the range for negative ones too.
+fn at_least(least: i64) -> RangedI64ValueParser<u64> {
+    RangedI64ValueParser::from(least..)
+}
+
+/// Returns the parser of a rate limit, which the database stores in 32 bits.
+fn limit_rps() -> RangedI64ValueParser<u32> {
+    RangedI64ValueParser::from(1..=i64::from(i32::MAX))
+}
+
+fn organization_name(text: &str) -> Result<String, String> {
+    accounts::check_organization_name(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 fn scope(text: &str) -> Result<Scope, String> {

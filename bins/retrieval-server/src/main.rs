@@ -2,6 +2,7 @@
 
 mod actor;
 mod archive;
+mod arguments;
 mod banner;
 mod certificates;
 mod cli;
@@ -38,6 +39,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use arguments::InvalidArgument;
 use cli::{Cli, Command};
 use settings::Settings;
 
@@ -58,6 +60,9 @@ fn main() -> ExitCode {
     let mut errors = run(command, config.as_deref()).err().unwrap_or_default();
     errors.extend(output::first_error());
     errors.iter().for_each(output::failure);
+    if errors.iter().any(anyhow::Error::is::<InvalidArgument>) {
+        return ExitCode::from(arguments::EXIT_STATUS);
+    }
     if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedI64ValueParser;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use retrieval_client::types::{ContentFormat, EventType, Freshness, ResearchDepth, Verbosity};
@@ -49,7 +50,7 @@ pub struct Common {
     #[arg(long, global = true, value_name = "FILE", env = "RETRIEVAL_CONFIG")]
     pub config: Option<PathBuf>,
     /// Timeout per attempt, in seconds
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30, allow_negative_numbers = true, value_parser = RangedI64ValueParser::<u64>::new().range(1..=3600))]
     pub timeout: u64,
     /// JSON on standard output, errors as JSON on standard error
     #[arg(long, global = true)]
@@ -120,7 +121,7 @@ pub struct Search {
     #[arg(long, value_name = "UUID", env = "RETRIEVAL_WORKSPACE_ID")]
     pub workspace_id: Option<String>,
     /// Maximum number of results, 1-50 [default: 10]
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(i64).range(1..=50))]
+    #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..=50))]
     pub max_results: Option<i64>,
     /// Preferred domain, also with a path (example.com/docs); repeatable
     #[arg(long = "domain", short, value_name = "DOMAIN")]
@@ -162,16 +163,16 @@ pub struct Search {
     #[arg(long)]
     pub passages: bool,
     /// Maximum characters of the whole response
-    #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "CHARS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..))]
     pub budget: Option<i64>,
     /// Maximum passages per result, 0-10; shows them [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..=10))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..=10))]
     pub max_passages: Option<i64>,
     /// Maximum characters of each result
-    #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "CHARS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..))]
     pub max_chars_per_result: Option<i64>,
     /// Time after which slow stages are skipped, in milliseconds, 1-60000
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..=60_000))]
     pub timeout_ms: Option<i64>,
     /// Fail if the budget cannot be met
     #[arg(long, requires = "budget")]
@@ -204,25 +205,25 @@ pub struct Read {
     #[arg(long)]
     pub all: bool,
     /// Maximum characters, of several documents together; with --all, characters per part [default: 20000; with --all 200000]
-    #[arg(long, value_name = "CHARS", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "CHARS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..))]
     pub max_chars: Option<i64>,
     /// Offset of the first character [default: 0]
-    #[arg(long, value_name = "CHAR", value_parser = clap::value_parser!(i64).range(0..), conflicts_with = "all")]
+    #[arg(long, value_name = "CHAR", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..), conflicts_with = "all")]
     pub start: Option<i64>,
     /// Capture that --start refers to; a newer capture gives a warning
     #[arg(long, value_name = "UUID", requires = "start")]
     pub capture: Option<String>,
     /// Maximum passages with --query [default: as many as fit]
-    #[arg(long, value_name = "N", requires = "query", value_parser = clap::value_parser!(i64).range(1..=1000))]
+    #[arg(long, value_name = "N", requires = "query", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub max_passages: Option<i64>,
     /// Maximum age of a stored copy, in seconds; 0 reads the page now
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub max_age: Option<i64>,
     /// Stored copies only
     #[arg(long)]
     pub cached: bool,
     /// Time after which a stored copy must do, in milliseconds, 1-60000
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=60_000))]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..=60_000))]
     pub timeout_ms: Option<i64>,
 }
 
@@ -249,7 +250,7 @@ pub struct Research {
     #[arg(long, value_name = "TEXT", conflicts_with_all = EXISTING_RUN)]
     pub instructions: Option<String>,
     /// Maximum characters of the report, 200-100000 [default: 12000]
-    #[arg(long, value_name = "CHARS", conflicts_with_all = EXISTING_RUN, value_parser = clap::value_parser!(i64).range(200..=100_000))]
+    #[arg(long, value_name = "CHARS", conflicts_with_all = EXISTING_RUN, allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(200..=100_000))]
     pub max_chars: Option<i64>,
     /// File with a JSON Schema; the report is JSON of this form
     #[arg(long, value_name = "FILE", conflicts_with_all = EXISTING_RUN)]
@@ -287,7 +288,7 @@ pub struct Feedback {
     #[arg(long, value_name = "UUID")]
     pub search: Option<String>,
     /// Rank in the list, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..))]
     pub rank: Option<i64>,
     /// Query, if no search_id is known
     #[arg(long)]
@@ -353,7 +354,7 @@ pub struct Add {
     #[arg(long)]
     pub dry_run: bool,
     /// Number of parallel uploads
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32))]
+    #[arg(long, value_name = "N", default_value_t = 4, allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub jobs: u8,
     /// Upload without indexing
     #[arg(long)]
@@ -400,7 +401,7 @@ pub struct CreateKey {
     #[arg(long, value_name = "SCOPES", value_delimiter = ',')]
     pub scopes: Vec<String>,
     /// Requests per second [default: at most those of the current key]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..))]
     pub limit_rps: Option<i64>,
     /// Time of expiry, RFC 3339 [default: that of the current key]
     #[arg(long, value_name = "TIME")]
@@ -498,6 +499,32 @@ mod tests {
                 let texts = [&common.base_url, &common.api_key, &common.session].map(|text| text.as_deref().unwrap());
                 assert_eq!((texts, common.config.as_deref()), (["http://a", "k", "s"], Some("c".as_ref())));
             }
+        }
+    }
+
+    #[test]
+    fn negative_numbers_are_refused_with_the_range() {
+        for (arguments, named) in [
+            ("usage --timeout -1", "'--timeout <SECONDS>': -1 is not in 1..=3600"),
+            ("search x -n -1", "'--max-results <N>': -1 is not in 1..=50"),
+            ("search x --budget -1", "'--budget <CHARS>': -1 is not in 1.."),
+            ("search x --max-passages -1", "'--max-passages <N>': -1 is not in 0..=10"),
+            ("search x --max-chars-per-result -1", "'--max-chars-per-result <CHARS>': -1 is not in 1.."),
+            ("search x --timeout-ms -1", "'--timeout-ms <MS>': -1 is not in 1..=60000"),
+            ("read u --max-chars -1", "'--max-chars <CHARS>': -1 is not in 1.."),
+            ("read u --start -1", "'--start <CHAR>': -1 is not in 0.."),
+            ("read u --query x --max-passages -1", "'--max-passages <N>': -1 is not in 1..=1000"),
+            ("read u --max-age -1", "'--max-age <SECONDS>': -1 is not in 0.."),
+            ("read u --timeout-ms -1", "'--timeout-ms <MS>': -1 is not in 1..=60000"),
+            ("research x --max-chars -1", "'--max-chars <CHARS>': -1 is not in 200..=100000"),
+            ("feedback result_helpful --rank -1", "'--rank <N>': -1 is not in 1.."),
+            ("files add x --jobs -1", "'--jobs <N>': -1 is not in 1..=32"),
+            ("keys create --name x --limit-rps -1", "'--limit-rps <N>': -1 is not in 1.."),
+        ] {
+            let command_line = ["retrieval"].into_iter().chain(arguments.split(' '));
+            let refused = Cli::try_parse_from(command_line).unwrap_err();
+            assert_eq!(refused.exit_code(), 2);
+            assert!(refused.to_string().contains(named), "{refused}");
         }
     }
 

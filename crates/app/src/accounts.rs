@@ -40,14 +40,23 @@ pub async fn create_organization(
     name: &str,
     prepaid_cents: Option<u64>,
 ) -> Result<Organization> {
-    if name.trim().is_empty() {
-        return Err(Error::invalid("name", "the name must not be empty"));
-    }
+    check_organization_name(name)?;
     let (organization, entry) = new_organization(actor, now, name, prepaid_cents);
     let prepaid = prepaid_cents.map(signed).transpose()?;
     let prepaid = prepaid.map(|cents| balance_entry(organization.id, cents, BalanceReason::Prepaid, None, now));
     store.create_organization(organization.clone(), prepaid, entry).await?;
     Ok(organization)
+}
+
+/// Refuses a blank name of an organization.
+///
+/// # Errors
+/// `Invalid`.
+pub fn check_organization_name(name: &str) -> Result<()> {
+    if name.trim().is_empty() {
+        return Err(Error::invalid("name", "the name must not be empty"));
+    }
+    Ok(())
 }
 
 fn new_organization(actor: &str, now: Timestamp, name: &str, prepaid_cents: Option<u64>) -> (Organization, AuditEntry) {
@@ -117,7 +126,7 @@ pub async fn delete_organization(
 /// Creates an API key for an organization.
 ///
 /// # Errors
-/// `Invalid` if the organization does not exist or the limit is 0 or out of range.
+/// `Invalid` if the organization does not exist, the limit is 0 or out of range, or the key would have expired already.
 pub async fn create_key(
     store: &Docstore,
     actor: &str,
@@ -125,10 +134,19 @@ pub async fn create_key(
     organization_id: OrganizationId,
     new: NewKey,
 ) -> Result<CreatedKey> {
+    check_expiry(new.expires_at, now)?;
     require_active(store, organization_id).await?;
     let (created, entry) = new_key(actor, now, organization_id, new)?;
     store.create_api_key(created.row.clone(), entry).await?;
     Ok(created)
+}
+
+/// Refuses a time of expiry that is not after `now`.
+pub(crate) fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<()> {
+    match expires_at {
+        Some(at) if at <= now => Err(Error::invalid("expires_at", "expires_at must be in the future")),
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub(crate) fn new_key(

@@ -170,9 +170,7 @@ fn granted_scopes(viewer: &Viewer, requested: Option<Vec<Scope>>) -> Result<Vec<
 
 /// Returns the time of expiry: not after that of the creating key. Access tokens are short-lived by design, so they set no limit.
 fn granted_expiry(creator: Option<&ApiKey>, requested: Option<Timestamp>, now: Timestamp) -> Result<Option<Timestamp>> {
-    if requested.is_some_and(|at| at <= now) {
-        return Err(Error::invalid("expires_at", "expires_at must be in the future"));
-    }
+    accounts::check_expiry(requested, now)?;
     let Some(latest) = creator.and_then(|creator| creator.expires_at) else { return Ok(requested) };
     if requested.is_some_and(|at| at > latest) {
         return Err(Error::invalid("expires_at", "expires_at must not be after the expiry of the creating key"));

@@ -5,12 +5,10 @@ use crate::failure::Failure;
 
 const HEADER: &str = "X-Session-ID";
 
-/// Reads and validates the session id of the header. An empty header counts as none: some clients send every header that
-/// they know.
+/// Reads and validates the session id of the header. An empty value is no UUID either.
 pub(crate) fn from_header(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get(HEADER) else { return Ok(None) };
     match value.to_str() {
-        Ok(text) if text.trim().is_empty() => Ok(None),
         Ok(text) if parse_uuid(text).is_some() => Ok(Some(text.to_owned())),
         Ok(_) | Err(_) => Err(Failure::invalid(HEADER, format!("{HEADER} must be a UUID"))),
     }

@@ -40,3 +40,27 @@ fn role_is_accepted_before_and_after_serve() {
     let refused = command(&["--role", "api", "migrate"]).unwrap_err();
     assert!(refused.to_string().contains("`--role` is an option of `serve`"), "{refused}");
 }
+
+#[test]
+fn refused_values_are_named_with_their_range() {
+    let key = "key create --org a4a70900-24e1-11df-8924-001ff3591711 --name x --limit-rps";
+    let balance = "balance add --org a4a70900-24e1-11df-8924-001ff3591711 --cents";
+    for (arguments, named) in [
+        ("admin org create --name x --prepaid-cents -1".to_owned(), "'--prepaid-cents <N>': -1 is not in 0.."),
+        (format!("admin {key} -1"), "'--limit-rps <N>': -1 is not in 1..=2147483647"),
+        (format!("admin {key} 2147483648"), "'--limit-rps <N>': 2147483648 is not in 1..=2147483647"),
+        (format!("admin {balance} -1"), "'--cents <N>': -1 is not in 0.."),
+        ("admin audit --limit -1".to_owned(), "'--limit <N>': -1 is not in 1.."),
+        ("web list --limit 0".to_owned(), "'--limit <N>': 0 is not in 1.."),
+        ("web crawl https://e.com/ --limit -1".to_owned(), "'--limit <N>': -1 is not in 1.."),
+        ("web crawl https://e.com/ --depth -1".to_owned(), "'--depth <N>': -1 is not in 0.."),
+    ] {
+        let refused = Cli::try_parse_from(["retrieval-server"].into_iter().chain(arguments.split(' '))).unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert!(refused.to_string().contains(named), "{refused}");
+    }
+    for name in ["", " "] {
+        let refused = Cli::try_parse_from(["retrieval-server", "admin", "org", "create", "--name", name]).unwrap_err();
+        assert!(refused.to_string().contains("'--name <NAME>': the name must not be empty"), "{refused}");
+    }
+}

@@ -3,16 +3,22 @@
 use std::io::{IsTerminal, stdout};
 
 use anyhow::bail;
+use app::Error;
 use app::web_index::pages::{self, WebPageEntry};
 use app::web_index::stats::{self, HostPages, Stats};
 use serde_json::{Value, json};
 use settings::Settings;
 
 use crate::cli::Selection;
-use crate::{actor, data_folder, logging, output};
+use crate::{actor, arguments, data_folder, logging, output};
 
 /// Hosts with the most pages that `web stats` names.
 const HOSTS: usize = 20;
+
+/// Names the argument of a refused value.
+fn refused(error: Error) -> anyhow::Error {
+    arguments::named(error, &[("url", "<URL>"), ("urls", "<URL>"), ("host", "--host"), ("prefix", "--prefix")])
+}
 
 /// Prints pages: URLs on a terminal, one JSON object per line otherwise.
 pub async fn list(selection: Selection, limit: Option<u64>, json: bool, settings: &Settings) -> anyhow::Result<()> {
@@ -31,7 +37,7 @@ pub async fn list(selection: Selection, limit: Option<u64>, json: bool, settings
         }
         true
     });
-    listed.await?;
+    listed.await.map_err(refused)?;
     output::note(&data_folder::described(settings));
     Ok(())
 }
@@ -71,9 +77,10 @@ pub async fn remove(url: Option<&str>, selection: Selection, settings: &Settings
     let store = data_folder::open_existing(settings).await?;
     let (actor, now) = (actor::of_command_line(), store.clock().now());
     let removed = match url {
-        Some(url) => pages::remove_one(&store, &actor, now, url).await?,
-        None => pages::remove(&store, &actor, now, &selection, usize::MAX).await?,
+        Some(url) => pages::remove_one(&store, &actor, now, url).await,
+        None => pages::remove(&store, &actor, now, &selection, usize::MAX).await,
     };
+    let removed = removed.map_err(refused)?;
     output::json(&json!({ "removed": removed.count }));
     if removed.count == 0 {
         bail!("no page of the web index matches");
@@ -84,7 +91,8 @@ pub async fn remove(url: Option<&str>, selection: Selection, settings: &Settings
 pub async fn refresh(urls: &[String], settings: &Settings) -> anyhow::Result<()> {
     let store = data_folder::open_existing(settings).await?;
     let mut unknown = 0;
-    let refreshed = pages::refresh(&store, store.clock().now(), urls, settings.crawl.max_urls).await?;
+    let refreshed = pages::refresh(&store, store.clock().now(), urls, settings.crawl.max_urls).await;
+    let refreshed = refreshed.map_err(refused)?;
     for (url, page) in urls.iter().zip(refreshed) {
         if !page.is_queued {
             unknown += 1;

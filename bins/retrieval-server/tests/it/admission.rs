@@ -50,7 +50,16 @@ fn request_without_valid_key_is_refused(database: Database) {
     let server = Server::start(database);
     let client = server.tenant("acme");
     let key = client.key.clone().unwrap();
-    let expired = server.create_key(client.organization, &["--expires-at", "2020-01-01T00:00:00Z"]);
+    // A key works until it expires.
+    let soon = time::OffsetDateTime::now_utc() + Duration::from_secs(2);
+    let soon = soon.format(&time::format_description::well_known::Rfc3339).unwrap();
+    let expired = server.create_key(client.organization, &["--expires-at", &soon]);
+    let expiring = client.with_key(expired["key"].as_str());
+    assert_eq!(expiring.get("/v1/files").status, 200);
+    until("the key expires", Duration::from_secs(10), || {
+        let reply = expiring.get("/v1/files");
+        (reply.status != 200).then(|| assert_refused(&reply, 401, "invalid_api_key"))
+    });
     let altered = format!("{}{}", &key[..key.len() - 1], if key.ends_with('x') { 'y' } else { 'x' });
     for (method, path, body, _) in endpoints() {
         assert_refused(&call(&client.with_key(None), method, path, body.as_ref()), 401, "missing_api_key");
@@ -63,16 +72,6 @@ fn request_without_valid_key_is_refused(database: Database) {
         assert_refused(&with(value), 401, "missing_api_key");
     }
     assert_eq!(with(&format!("bearer {key}")).status, 200, "the scheme is case-insensitive");
-    // A key works until it expires.
-    let soon = time::OffsetDateTime::now_utc() + Duration::from_secs(2);
-    let soon = soon.format(&time::format_description::well_known::Rfc3339).unwrap();
-    let created = server.create_key(client.organization, &["--expires-at", &soon]);
-    let expiring = client.with_key(created["key"].as_str());
-    assert_eq!(expiring.get("/v1/files").status, 200);
-    until("the key expires", Duration::from_secs(10), || {
-        let reply = expiring.get("/v1/files");
-        (reply.status != 200).then(|| assert_refused(&reply, 401, "invalid_api_key"))
-    });
 }
 
 fn key_is_limited_to_its_scopes(database: Database) {

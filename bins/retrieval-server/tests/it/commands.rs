@@ -88,7 +88,10 @@ fn invalid_arguments_are_refused() {
         &["nonsense"][..],
         &["admin"],
         &["admin", "org", "create"],
+        &["admin", "org", "create", "--name", ""],
+        &["admin", "org", "create", "--name", " "],
         &["admin", "org", "create", "--name", "x", "--prepaid-cents", "-5"],
+        &["web", "crawl", "zz"],
         &["admin", "key", "create", "--org", "not-a-uuid", "--name", "x"],
         &["admin", "key", "create", "--org", "a4a70900-24e1-11df-8924-001ff3591711", "--name", "x", "--limit-rps", "0"],
         &[
@@ -177,11 +180,15 @@ fn admin_commands_print_json(database: Database) {
     ]);
     assert_eq!(created["scopes"], all);
 
+    let expired = ["--org", organization, "--name", "x", "--expires-at", "2020-01-01T00:00:00Z"];
+    let refused = server.command(&[&["admin", "key", "create"][..], &expired].concat());
+    assert_eq!((refused.code(), refused.stdout.as_str()), (Some(2), ""), "{refused:#?}");
+    assert!(refused.stderr.contains("error: --expires-at must be in the future"), "{refused:#?}");
+
     let unknown = Uuid::new_v4().to_string();
     for arguments in [
         &["admin", "key", "create", "--org", &unknown, "--name", "x"][..],
         &["admin", "key", "list", "--org", &unknown],
-        &["admin", "org", "create", "--name", " "],
     ] {
         let refused = server.command(arguments);
         assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{arguments:?}: {refused:#?}");

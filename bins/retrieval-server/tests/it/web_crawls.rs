@@ -158,15 +158,23 @@ fn refused_host_is_reported(database: Database) {
     assert_eq!(report["failed_by_reason"]["refused_address"]["count"], 1, "{report}");
     assert!(refused.stderr.contains("refused_address"), "{}", refused.stderr);
     for (arguments, said) in [
+        (vec!["web", "crawl", "not a url"], "error: <URL>: "),
         (vec!["web", "crawl", "not a url"], "not a url"),
-        (vec!["web", "crawl", "http://127.0.0.1:9/", "--include", "docs"], "`docs` matches no URL"),
+        (vec!["web", "crawl", "http://127.0.0.1:9/", "--include", "docs"], "--include: `docs` matches no URL"),
+        (vec!["web", "crawl", "http://127.0.0.1:9/", "--every", "9999d"], "--every: the interval must be"),
+        (vec!["web", "crawl", "http://127.0.0.1:9/", "--depth", "1000001"], "--depth: at most 1000000 is allowed"),
+        (vec!["web", "crawl", "http://127.0.0.1:9/", "--name", "a\nb"], "--name: "),
         (
             [&["web", "crawl"][..], &["http://127.0.0.1:9/"; 101]].concat(),
-            "urls: at most 100 items are allowed, not 101",
+            "<URL>: at most 100 items are allowed, not 101",
         ),
+        (vec!["web", "list", "--host", "a/b"], "--host: `a/b` is not a host"),
+        (vec!["web", "remove", "--prefix", "docs"], "--prefix: `docs` begins no URL"),
+        (vec!["web", "remove", "not a url"], "error: <URL>: "),
+        (vec!["web", "refresh", "not a url"], "error: <URL>: "),
     ] {
         let failed = server.command(&arguments);
-        assert_eq!(failed.code(), Some(1), "{failed:?}");
+        assert_eq!(failed.code(), Some(2), "{failed:?}");
         assert!(failed.stderr.contains(said), "{}", failed.stderr);
     }
     assert_eq!(server.command(&["web", "crawl", "http://127.0.0.1:9/", "--every", "soon"]).code(), Some(2));

@@ -11,6 +11,10 @@ use crate::{App, Viewer};
 const PART: i64 = 1_000;
 /// Concurrent requests to storage.
 const CONCURRENT: usize = 16;
+/// Most reads for a page, which goes on while it has no file.
+const MAX_READS: usize = 10;
+/// Names after which a page without files does not go on: as many as the largest page has.
+const MAX_NAMES: usize = 1_000;
 
 /// Place and size of a page.
 #[derive(Clone, Debug)]
@@ -23,7 +27,8 @@ pub struct PageRequest {
 
 #[derive(Clone, Debug)]
 pub struct FilesPage {
-    /// May be fewer than the limit, even none, before the last page: names whose upload never came take part in the paging.
+    /// May be fewer than the limit before the last page: names whose upload never came take part in the paging. None only after many
+    /// such names, or on the last page.
     pub files: Vec<FileView>,
     /// `None` on the last page.
     pub next_cursor: Option<String>,
@@ -75,7 +80,20 @@ impl App {
     ///
     /// # Errors
     /// `Invalid` for a cursor that is not of this list.
-    pub async fn list_files_page(&self, viewer: &Viewer, page: PageRequest) -> Result<FilesPage> {
+    pub async fn list_files_page(&self, viewer: &Viewer, mut page: PageRequest) -> Result<FilesPage> {
+        let reads = (MAX_NAMES / page.limit.max(1)).clamp(1, MAX_READS);
+        for _ in 1..reads {
+            let read = self.read_files_page(viewer, &page).await?;
+            if !read.files.is_empty() || read.next_cursor.is_none() {
+                return Ok(read);
+            }
+            page.cursor = read.next_cursor;
+        }
+        self.read_files_page(viewer, &page).await
+    }
+
+    /// Returns the files among the next names, at most as many as the page has.
+    async fn read_files_page(&self, viewer: &Viewer, page: &PageRequest) -> Result<FilesPage> {
         let after = page.after(List::Files)?;
         let mut rows = self.store.list_files_by_name(viewer.organization_id, after, page.rows()).await?;
         let next_cursor = page.cut(List::Files, &mut rows, |file| &file.name);

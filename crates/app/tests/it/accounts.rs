@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use app::Error;
 use app::accounts::{self, NewKey};
 use model::{ApiKeyId, OrganizationId, Timestamp};
@@ -59,6 +61,20 @@ async fn a_limit_of_a_key_must_fit() {
         let new = NewKey { limit_rps: Some(limit_rps), ..NewKey::default() };
         assert_eq!(refused_field(accounts::create_key(&world.store, "test", NOW, id, new).await), "limit_rps");
     }
+}
+
+#[tokio::test]
+async fn a_key_must_not_have_expired_already() {
+    let world = TestApp::start().await;
+    let id = world.tenant().await.organization_id;
+    let create = async |expires_at| {
+        let new = NewKey { expires_at: Some(expires_at), ..NewKey::default() };
+        accounts::create_key(&world.store, "test", NOW, id, new).await
+    };
+    for past in [Timestamp::UNIX_EPOCH, NOW] {
+        assert_eq!(refused_field(create(past).await), "expires_at");
+    }
+    assert!(create(NOW + Duration::from_millis(1)).await.is_ok());
 }
 
 #[tokio::test]

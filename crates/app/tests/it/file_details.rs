@@ -88,6 +88,37 @@ async fn pages_are_the_list_in_parts() {
 }
 
 #[tokio::test]
+async fn uploads_that_never_came_leave_no_page_empty_before_the_last() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    for name in ["a1.txt", "a2.txt", "a3.txt", "a4.txt", "a5.txt", "c1.txt", "c2.txt"] {
+        world.app.presign_file(&tenant.viewer, labelled(name, "x", &[])).await.unwrap();
+    }
+    world.upload(&tenant, "b.txt", "A text.").await;
+    for limit in [1, 2, 3] {
+        let first = world.app.list_files_page(&tenant.viewer, PageRequest { cursor: None, limit }).await.unwrap();
+        let names: Vec<_> = first.files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!((names, first.next_cursor.is_some()), (vec!["b.txt"], true), "{limit}");
+        let rest = PageRequest { cursor: first.next_cursor, limit };
+        let rest = world.app.list_files_page(&tenant.viewer, rest).await.unwrap();
+        assert!(rest.files.is_empty() && rest.next_cursor.is_none(), "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_ends_after_many_uploads_that_never_came() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    for number in 10..22 {
+        world.app.presign_file(&tenant.viewer, labelled(&format!("a{number}.txt"), "x", &[])).await.unwrap();
+    }
+    world.upload(&tenant, "b.txt", "A text.").await;
+    let first = world.app.list_files_page(&tenant.viewer, PageRequest { cursor: None, limit: 1 }).await.unwrap();
+    assert!(first.files.is_empty() && first.next_cursor.is_some());
+    assert_eq!(paged(&world, &tenant, 1).await, ["b.txt"]);
+}
+
+#[tokio::test]
 async fn pages_are_stable_while_files_change() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use app::Identity;
 use app::accounts::NewKey;
 use app::usage::{GroupBy, Interval, UsageEvent, UsageOverview, UsageRequest, Window};
-use model::{KeyState, Timestamp};
+use model::{Clock, KeyState};
 use test_support::{Setup, Tenant, TestApp, page, search};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -126,8 +126,10 @@ async fn counts_can_be_limited_to_keys() {
 async fn keys_are_shown_with_their_state_and_last_use() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
-    let expired = NewKey { expires_at: Some(Timestamp::UNIX_EPOCH), ..NewKey::default() };
+    let second = Duration::from_secs(1);
+    let expired = NewKey { expires_at: Some(world.clock.now() + second), ..NewKey::default() };
     let expired = world.create_key(tenant.organization_id, expired).await.row.id;
+    world.clock.advance(second);
     let revoked = world.create_key(tenant.organization_id, NewKey::default()).await.row.id;
     world.revoke_key(revoked).await;
     let at = datetime!(2026-06-14 10:00 UTC);

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, web};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::BytesMut;
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::admission::{authorization, checked, invalid_key, missing_key};
 use crate::body;
@@ -17,12 +17,6 @@ const API_KEY_HEADER: &str = "x-api-key";
 pub(super) struct Presented {
     pub token: Result<String, Failure>,
     pub body: Option<BytesMut>,
-}
-
-/// Place of the credential in a body.
-#[derive(Deserialize)]
-struct KeyInBody {
-    api_key: Option<String>,
 }
 
 /// Reads the credential from the headers. A service's `prefix` before the key is dropped.
@@ -42,9 +36,9 @@ pub(super) async fn from_headers_or_body(request: &HttpRequest, payload: &mut we
         Ok(body) => body,
         Err(failure) => return Presented { token: Err(failure), body: None },
     };
-    let key = serde_json::from_slice::<KeyInBody>(&body).ok().and_then(|body| body.api_key);
-    let token = match key.filter(|key| !key.is_empty()) {
-        Some(key) => checked(without(prefix, &key)),
+    let fields: Map<String, Value> = serde_json::from_slice(&body).unwrap_or_default();
+    let token = match fields.get("api_key").and_then(Value::as_str).filter(|key| !key.is_empty()) {
+        Some(key) => checked(without(prefix, key)),
         None => Err(missing_key("send it as `Authorization: Bearer <API_KEY>`")),
     };
     Presented { token, body: Some(body) }

@@ -106,7 +106,8 @@ fn head(page: &FilePage<'_>) -> String {
     match (page.start, page.total) {
         (_, Some(0)) => "No files.".to_owned(),
         (_, Some(total)) if count == 0 => format!("No more files; there are {total}."),
-        _ if count == 0 && !has_more => "No more files.".to_owned(),
+        _ if count == 0 && has_more => "No files on this page; more may follow.".to_owned(),
+        _ if count == 0 => "No more files.".to_owned(),
         (Some(start), Some(total)) => format!("Files {} to {} of {total}:", start + 1, start + count),
         (Some(start), None) => format!("Files {} to {}, more follow:", start + 1, start + count),
         (None, _) if has_more => format!("The next {count} files, more follow:"),

@@ -142,10 +142,12 @@ pub(super) fn separate_id_and_url(arguments: &mut Map<String, Value>) {
     }
 }
 
-/// True for `example.com/page`.
+/// True for `example.com/page` and `example.com:8443/page`. What follows the colon of a scheme is no port.
 fn is_bare_address(text: &str) -> bool {
-    let host = text.split(['/', '?', '#']).next().unwrap_or_default();
-    !text.contains(':') && host.contains('.') && !host.starts_with('.') && !text.contains(char::is_whitespace)
+    let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    host.contains('.') && !host.starts_with('.') && port.is_none_or(is_port) && !text.contains(char::is_whitespace)
 }
 
 /// Names the invalid argument as the model wrote it.

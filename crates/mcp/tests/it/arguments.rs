@@ -58,6 +58,9 @@ async fn documents_are_named_by_id_or_address() {
         (json!({"uri": format!(" {url} ")}), (None, Some(url.clone()))),
         (json!({"doc_id": url}), (None, Some(url.clone()))),
         (json!({"url": "example.com/a,b", "doc_id": null}), (None, Some(url.clone()))),
+        (json!({"url": "example.com:8443/x"}), (None, Some("https://example.com:8443/x".to_owned()))),
+        (json!({"url": "127.0.0.1:18090?a:b"}), (None, Some("https://127.0.0.1:18090?a:b".to_owned()))),
+        (json!({"url": "example.com/a:b"}), (None, Some("https://example.com/a:b".to_owned()))),
         (json!({"id": format!(" {id}\n")}), (Some(id.clone()), None)),
         (json!({"url": id}), (Some(id.clone()), None)),
         (json!({"doc_id": id, "canonical_url": url}), (Some(id.clone()), Some(url.clone()))),
@@ -65,6 +68,29 @@ async fn documents_are_named_by_id_or_address() {
         call(&fake, "read_document", arguments.clone()).await;
         let request = fake.reads.borrow_mut().pop().unwrap();
         assert_eq!((request.doc_id, request.canonical_url), expected, "{arguments}");
+    }
+}
+
+/// The service refuses what is no http or https URL.
+#[tokio::test]
+async fn what_is_no_bare_address_is_sent_unchanged() {
+    let fake = Fake::default();
+    for url in [
+        "javascript:1",
+        "mailto:a@example.com",
+        "data:text/html,x.y",
+        "workspace://example.com/a",
+        "example.com:",
+        "example.com:/x",
+        "example.com:x1/y",
+        "example.com:80:90",
+        "a.b:1@example.com",
+        ".com:80",
+        "example.com:80/a b",
+    ] {
+        call(&fake, "read_document", json!({"url": url})).await;
+        let request = fake.reads.borrow_mut().pop().unwrap();
+        assert_eq!(request.canonical_url.as_deref(), Some(url));
     }
 }
 

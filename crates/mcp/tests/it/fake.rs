@@ -31,6 +31,8 @@ pub struct Fake {
     /// Answer to reads that accept no stored content, instead of `document`.
     pub page: Option<DocumentResponse>,
     pub files: usize,
+    /// Names without a file, which come before all files and take part in the paging.
+    pub names_without_file: usize,
     pub research: ResearchResponse,
     pub failure: Option<Failure>,
     /// False: searches of the workspace are refused.
@@ -57,6 +59,7 @@ impl Default for Fake {
             document: RefCell::new(document("# Tides\n\nThe moon pulls.")),
             page: None,
             files: 2,
+            names_without_file: 0,
             research: research("queued"),
             failure: None,
             index: true,
@@ -203,7 +206,9 @@ impl Call<ListFiles> for Fake {
             indexed_at: None,
             labels: if number == 1 { vec!["finance".to_owned()] } else { Vec::new() },
         };
+        let nameless = |number: usize| FileEntry { name: format!("absent-{number}.txt"), ..file(number) };
         let mut files: Vec<FileEntry> = (0..self.files).map(file).collect();
+        files.extend((0..self.names_without_file).map(nameless));
         files.sort_by(|one, other| one.name.cmp(&other.name));
         let mut next_cursor = None;
         if let Some(limit) = input.query.limit {
@@ -213,6 +218,7 @@ impl Call<ListFiles> for Fake {
             next_cursor = files.get(limit).map(|_| files[limit - 1].name.clone());
             files.truncate(limit);
         }
+        files.retain(|file| file.name.starts_with("file-"));
         self.fail(FileListResponse { schema: None, request_id: Uuid::nil(), files, next_cursor })
     }
 }

@@ -49,6 +49,24 @@ async fn pages_name_every_file_once() {
 }
 
 #[tokio::test]
+async fn an_empty_page_says_that_the_list_continues() {
+    let fake = Fake { files: 1, names_without_file: 2, ..Fake::default() };
+    let mut arguments = json!({"limit": 1});
+    for _ in 0..2 {
+        let empty = call(&fake, "list_files", arguments.clone()).await;
+        let cursor = empty["structuredContent"]["next_cursor"].clone();
+        let expected = format!(
+            "No files on this page; more may follow.\nNext: the list continues: call list_files with {{\"cursor\": {cursor}}}"
+        );
+        assert_eq!(text(&empty), expected);
+        assert_eq!(empty["structuredContent"]["files"], json!([]));
+        arguments["cursor"] = cursor;
+    }
+    let last = call(&fake, "list_files", arguments).await;
+    assert!(text(&last).starts_with("The last 1 files:"), "{}", text(&last));
+}
+
+#[tokio::test]
 async fn one_page_tells_the_state_of_each_file() {
     let result = call(&Fake::default(), "list_files", json!({})).await;
     let expected = "Files 1 to 2 of 2:\n\

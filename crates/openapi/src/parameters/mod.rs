@@ -66,8 +66,8 @@ pub static SESSION: Parameter = Parameter {
     name: "X-Session-ID",
     place: Place::Header,
     description: "Groups the requests of one task. A `session_id` in the body takes precedence. The session need not \
-                  exist beforehand and authenticates nothing. An empty value counts as none.",
-    schema: || json!({"type": "string", "anyOf": [{"format": "uuid"}, {"const": ""}]}),
+                  exist beforehand and authenticates nothing.",
+    schema: || json!({"type": "string", "format": "uuid"}),
     example: "5b3f0a52-8f0e-4c3b-9d57-1f6a4f1f3c11",
 };
 

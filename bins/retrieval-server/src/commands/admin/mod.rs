@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use settings::Settings;
 use uuid::Uuid;
 
+use crate::arguments::named;
 use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run};
 use crate::{actor, data_folder, output};
 
@@ -63,7 +64,8 @@ async fn execute(command: Admin, settings: &Settings, store: &Docstore) -> anyho
         Admin::Org(Org::Delete { .. }) => {}
         Admin::Key(Key::Create(KeyCreate { org, name, scopes, limit_rps, expires_at })) => {
             let new = NewKey { name, scopes, limit_rps, expires_at: expires_at.map(from_date_time) };
-            let created = accounts::create_key(store, &actor, now, org, new).await?;
+            let created = accounts::create_key(store, &actor, now, org, new).await;
+            let created = created.map_err(|error| named(error, &[("expires_at", "--expires-at")]))?;
             let mut shown = key_json(&created.row, now);
             shown["key"] = created.key.into();
             output::json_once(&shown);

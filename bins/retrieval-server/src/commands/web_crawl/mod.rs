@@ -12,8 +12,19 @@ use app::web_index::report::{self as reports, CrawlView};
 use docstore::Crawl;
 use settings::Settings;
 
+use crate::arguments::named;
 use crate::cli::{self, SitemapUse};
 use crate::{actor, data_folder, logging, output};
+
+/// Fields of a plan, with their arguments.
+const ARGUMENTS: [(&str, &str); 6] = [
+    ("urls", "<URL>"),
+    ("name", "--name"),
+    ("depth", "--depth"),
+    ("include", "--include"),
+    ("exclude", "--exclude"),
+    ("every_seconds", "--every"),
+];
 
 pub async fn run(options: cli::Crawl, settings: &Settings) -> anyhow::Result<()> {
     let cli::Crawl { urls, name, depth, limit, include, exclude, sitemaps, every, wait } = options;
@@ -31,9 +42,10 @@ pub async fn run(options: cli::Crawl, settings: &Settings) -> anyhow::Result<()>
         },
         every_seconds: every.map(|every| every.as_secs()),
     };
-    let new = crawls::checked(request, settings.crawl.max_urls)?;
+    let refused = |error| named(error, &ARGUMENTS);
+    let new = crawls::checked(request, settings.crawl.max_urls).map_err(refused)?;
     let store = data_folder::open_or_create(settings).await?;
-    let crawl = crawls::start(&store, &actor::of_command_line(), store.clock().now(), new).await?;
+    let crawl = crawls::start(&store, &actor::of_command_line(), store.clock().now(), new).await.map_err(refused)?;
     if wait {
         return wait::run(&store, &crawl, settings).await;
     }

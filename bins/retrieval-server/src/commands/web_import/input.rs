@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::arguments::InvalidArgument;
 use crate::cli::Format;
 
 /// Bytes read for format detection: enough for a gzip header and the start of the first block.
@@ -64,7 +65,8 @@ impl Input {
     pub fn detect_format(self, given: Option<Format>, progress: &ProgressBar) -> anyhow::Result<Detected> {
         let Some(reader) = self.reader else {
             if let Some(format) = given {
-                bail!("`{}` is a folder, which --format {format:?} does not read", self.path.display());
+                let message = format!("`{}` is a folder, which --format {format:?} does not read", self.path.display());
+                bail!(InvalidArgument(message));
             }
             return Ok(Detected::Folder(self.path));
         };

@@ -38,7 +38,7 @@ pub fn read(input: impl Read, batches: &mut Batches) -> anyhow::Result<()> {
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
-            serde_json::from_slice(&line).map_err(|error| error.to_string()).and_then(Line::into_page)
+            parse(&line).and_then(Line::into_page)
         };
         if !batches.push(format!("line {number}"), page) {
             return Ok(());
@@ -61,6 +61,24 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
             return Ok(());
         }
     }
+}
+
+/// Parses a line. Errors state the column, in bytes.
+fn parse(line: &[u8]) -> Result<Line, String> {
+    // Without its end, which the parser would count as a further line.
+    let line = line.trim_ascii_end();
+    // serde accepts an array for a struct, field by field.
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Err("expected a JSON object".to_owned());
+    }
+    serde_json::from_slice(line).map_err(|error| {
+        let text = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        match text.strip_suffix(&place) {
+            Some(fault) => format!("{fault} at column {}", error.column()),
+            None => text,
+        }
+    })
 }
 
 /// One page as a line of JSON. Unknown fields are ignored, because exports of other tools have many.
@@ -151,6 +169,33 @@ mod tests {
         let from_text = page(r#""markdown":"","text":"Real text""#).expect("a page").page;
         assert_eq!((from_text.markdown.as_str(), from_text.mime.as_deref()), ("Real text", Some("text/plain")));
         assert!(page(r#""markdown":"","html":" ","description":"""#).is_err());
+    }
+
+    #[test]
+    fn a_line_is_an_object() {
+        let whole = r#"["https://e.com/a","Title","Text",null,null,null,null,null,null,["x"]]"#;
+        for line in ["[]", "bad", "null", "\"{}\"", "1", "  [{}]\n", "[", "]", "\u{feff}{}", whole] {
+            assert_eq!(parse(line.as_bytes()).err().as_deref(), Some("expected a JSON object"), "{line}");
+        }
+        for line in [r#"{"url":"https://e.com/a"}"#, " \t{\"url\":\"https://e.com/a\"} \r\n"] {
+            assert!(parse(line.as_bytes()).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn errors_state_the_column_alone() {
+        for (line, fault) in [
+            ("{}\n", "missing field `url`"),
+            (" {\"url\":1}\n", "invalid type: integer `1`, expected a string"),
+            ("{\"url\":\"u\",\"labels\":{}}", "invalid type: map, expected a sequence"),
+            ("{\"url\":\"u\"\n", "EOF while parsing an object"),
+            ("{\"url\":\"u\"},\r\n", "trailing characters"),
+        ] {
+            let message = parse(line.as_bytes()).err().expect("an error");
+            let parts = message.rsplit_once(" at column ");
+            let parts = parts.map(|(fault, column)| (fault, column.parse::<u32>().is_ok()));
+            assert_eq!(parts, Some((fault, true)), "{message}");
+        }
     }
 
     #[test]

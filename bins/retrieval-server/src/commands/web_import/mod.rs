@@ -23,6 +23,7 @@ use self::pipeline::{Batches, Report};
 use self::site::Site;
 use super::catch_up::catch_up;
 use super::feeding;
+use crate::arguments::InvalidArgument;
 use crate::cli::Format;
 use crate::{actor, compose, data_folder, output, sandbox};
 
@@ -34,10 +35,14 @@ fn read(input: Detected, site: Option<&Site>, batches: &mut Batches) -> anyhow::
         (Detected::Zip(file), Some(site)) => archive::read(file, site, batches),
         (Detected::Folder(folder), Some(site)) => folder::read(&folder, site, batches),
         (Detected::Jsonl(_) | Detected::Warc(_), Some(_)) => {
-            bail!("--base-url is for folders and zip archives: the pages of this input have addresses")
+            bail!(InvalidArgument(
+                "--base-url is for folders and zip archives: the pages of this input have addresses".to_owned()
+            ))
         }
         (Detected::Zip(_) | Detected::Folder(_), None) => {
-            bail!("the files need an address: add --base-url, such as --base-url https://docs.example.com/")
+            bail!(InvalidArgument(
+                "the files need an address: add --base-url, such as --base-url https://docs.example.com/".to_owned()
+            ))
         }
     }
 }

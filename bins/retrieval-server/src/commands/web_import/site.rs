@@ -1,11 +1,11 @@
 //! Addresses of the files of a stored site.
 
-use anyhow::{Context, ensure};
 use app::web::WebPage;
 use file_types::FileKind;
 use url::Url;
 
 use super::page::{Document, RawPage, is_page};
+use crate::arguments::InvalidArgument;
 
 /// Maximum size of a file.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -23,12 +23,12 @@ impl Site {
     /// # Errors
     ///
     /// Fails if the address is not an `http` or `https` URL.
-    pub fn new(base_url: &str) -> anyhow::Result<Self> {
-        let mut base = Url::parse(base_url).with_context(|| format!("--base-url `{base_url}`"))?;
-        ensure!(
-            matches!(base.scheme(), "http" | "https"),
-            "--base-url `{base_url}` must begin with http:// or https://"
-        );
+    pub fn new(base_url: &str) -> Result<Self, InvalidArgument> {
+        let invalid = |fault: String| InvalidArgument(format!("--base-url `{base_url}`{fault}"));
+        let mut base = Url::parse(base_url).map_err(|error| invalid(format!(": {error}")))?;
+        if !matches!(base.scheme(), "http" | "https") {
+            return Err(invalid(" must begin with http:// or https://".to_owned()));
+        }
         base.set_query(None);
         base.set_fragment(None);
         Ok(Self { base })

@@ -96,7 +96,12 @@ async fn old_tavily_clients_send_the_key_in_a_small_body() {
         assert_eq!(answer.status, 400, "an unknown sender may not send much");
         assert!(answer.json()["detail"]["error"].is_string());
     }
-    for body in [json!({"query": "x", "api_key": "wrong"}), json!({"query": "x", "api_key": ""}), json!([])] {
+    for body in [
+        json!({"query": "x", "api_key": "wrong"}),
+        json!({"query": "x", "api_key": ""}),
+        json!([]),
+        json!([api.tenant.key]),
+    ] {
         assert_eq!(api.send(with_key("/compat/tavily/search", &Some(body), None)).await.status, 401);
     }
     let exa = json!({"query": "x", "api_key": api.tenant.key});
