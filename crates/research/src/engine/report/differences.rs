@@ -89,7 +89,7 @@ fn values(text: &str) -> Values {
         let Some(value) = quantity.value.filter(|_| !in_date) else { continue };
         // A year before a word has no unit.
         let (unit, bytes) = if quantity.is_year {
-            ("year", quantity.bytes.start..quantity.bytes.start + 4)
+            ("year", quantity.digits.clone())
         } else {
             (&*quantity.unit, quantity.bytes.clone())
         };
