@@ -28,9 +28,9 @@ pub(crate) struct Difference {
 pub(crate) fn find(state: &State, candidates: &[Excerpt]) -> Vec<Difference> {
     let sentences: Vec<(&Excerpt, Values)> = candidates
         .iter()
-        .filter(|excerpt| !excerpt.gist.numbers().is_empty())
-        .take(MAX_SENTENCES)
         .map(|excerpt| (excerpt, values(quotes::text(state, excerpt.quote))))
+        .filter(|(_, values)| !values.is_empty())
+        .take(MAX_SENTENCES)
         .collect();
     let mut differences: Vec<Difference> = Vec::new();
     let mut used: BTreeSet<Quote> = BTreeSet::new();

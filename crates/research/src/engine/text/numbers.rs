@@ -1,6 +1,5 @@
 //! Numbers with their units.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A number in a text.
@@ -180,12 +179,6 @@ fn value(digits: &str) -> Option<f64> {
         return None;
     }
     format!("{}.{}", plain(&digits[..last]), &digits[last + 1..]).parse().ok()
-}
-
-/// Returns the distinct numbers of a text, without separators.
-pub(crate) fn values(text: &str) -> BTreeSet<String> {
-    let digits = |quantity: Quantity| text[quantity.bytes].chars().filter(char::is_ascii_digit).collect::<String>();
-    quantities(text).into_iter().map(digits).collect()
 }
 
 #[cfg(test)]
