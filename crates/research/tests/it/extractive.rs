@@ -313,3 +313,15 @@ fn repeats_in_another_order_and_form_are_credited() {
     }
     assert_eq!(run.text().matches("also in 2 other sources").count(), 2, "{}", run.text());
 }
+
+#[test]
+fn values_that_differ_in_their_sign_are_named_with_it() {
+    let text = |degrees: &str| format!("The X200 pump runs at {degrees} °C in normal use.\n");
+    let world = World::of(vec![
+        page("https://a.example/", "Manual", &text("-4")),
+        page("https://b.example/", "Manual", &text("4")),
+    ]);
+    let run = world.run(&assignment("What does the X200 pump need in normal use?"));
+    let line = "**Sources differ:** \\-4 °C (a.example) [1]; 4 °C (b.example) [2].";
+    assert!(run.text().contains(line), "{}", run.text());
+}
