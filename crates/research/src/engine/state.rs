@@ -133,7 +133,7 @@ pub struct Source {
     pub language: Option<String>,
     #[serde(default)]
     pub reads: Vec<Read>,
-    /// Source with nearly the same passages.
+    /// Source with the same passages.
     #[serde(default)]
     pub duplicate_of: Option<usize>,
 }
@@ -168,7 +168,7 @@ pub struct Note {
     pub matches: Vec<NoteMatch>,
     #[serde(default)]
     pub fingerprint: Vec<u32>,
-    /// Other sources with nearly the same text.
+    /// Other sources with the same sentences.
     #[serde(default)]
     pub also_in: Vec<usize>,
     /// True if a capture did not contain a quote of it.

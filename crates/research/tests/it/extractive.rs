@@ -2,7 +2,7 @@
 
 use research::engine::{Depth, Engine, Format, StopReason, Warning};
 
-use crate::world::{World, assignment, page};
+use crate::world::{OILS, World, assignment, manuals, page};
 
 fn pumps() -> World<'static> {
     World::of(vec![
@@ -235,4 +235,93 @@ fn years_and_dates_that_differ_are_named() {
         assert!(run.text().contains(&format!("**Sources differ:** {line}.")), "{}", run.text());
         assert!(run.text().contains("also in 1 other source"), "{}", run.text());
     }
+}
+
+#[test]
+fn sentences_that_differ_in_meaning_are_both_cited() {
+    let pump = "What does the X200 pump need in normal use?";
+    for (query, one, other) in [
+        (pump, "The X200 pump must be greased in normal use.", "The X200 pump must not be greased in normal use."),
+        (pump, "The X200 pump needs oil in normal use.", "The X200 pump never needs oil in normal use."),
+        (pump, "The X200 pump runs at 1.5 bar in normal use.", "The X200 pump runs at 15 bar in normal use."),
+        (pump, "The X200 pump runs at 15 psi in normal use.", "The X200 pump runs at 15 bar in normal use."),
+        (pump, "The X200 pump runs at -4 °C in normal use.", "The X200 pump runs at 4 °C in normal use."),
+        (pump, "The X200 pump takes 5 g oil in normal use.", "The X200 pump takes 5 kg oil in normal use."),
+        (pump, "The X200 pump takes grease type a in normal use.", "The X200 pump takes grease type b in normal use."),
+        (
+            "How many motors does the controller drive?",
+            "The LM310 controller drives two large motors.",
+            "The LM420 controller drives two large motors.",
+        ),
+    ] {
+        let world = World::of(vec![
+            page("https://a.example/", "Manual", &format!("{one}\n")),
+            page("https://b.example/", "Manual", &format!("{other}\n")),
+        ]);
+        let run = world.run(&assignment(query));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        for sentence in [one, other] {
+            let citations = report.citations.iter().filter(|citation| citation.quote == sentence);
+            assert_eq!((citations.count(), report.text.matches(sentence).count()), (1, 1), "{}", report.text);
+        }
+        assert!(!report.text.contains("also in"), "{}", report.text);
+    }
+}
+
+#[test]
+fn passages_that_differ_in_one_sentence_are_all_kept() {
+    let world = manuals();
+    let run = world.run(&assignment("Which oil does the bearing of the X200 pump take?"));
+    world.check(run.report.as_ref().unwrap());
+    for oil in OILS {
+        let line = run.text().lines().find(|line| line.contains(oil)).unwrap_or_else(|| panic!("{}", run.text()));
+        assert!(!line.contains("also in"), "{line}");
+    }
+    let shared = run.text().lines().find(|line| line.contains("30 bar")).unwrap();
+    assert!(shared.contains("also in 2 other sources"), "{shared}");
+}
+
+#[test]
+fn a_source_is_credited_with_its_own_sentences_only() {
+    let shared = "The X200 pump runs at 30 bar in normal use. Staff must be trained for its service by the maker. Close the \
+                  valve when the pump stops. Keep the manual of the pump at hand.";
+    let interval = "The service interval of the X200 pump is a year.";
+    let world = World::of(vec![
+        page("https://a.example/", "Manual", &format!("{shared} {interval}\n")),
+        page("https://b.example/", "Manual", &format!("{shared}\n")),
+    ]);
+    let run = world.run(&assignment("What is the service interval of the X200 pump?"));
+    world.check(run.report.as_ref().unwrap());
+    let line = run.text().lines().find(|line| line.contains(interval)).unwrap();
+    assert!(line.contains("a.example") && !line.contains("also in"), "{line}");
+}
+
+#[test]
+fn repeats_in_another_order_and_form_are_credited() {
+    let sentences = ["The X200 pump takes NLGI 2 grease.", "The grease of the X200 pump is changed every year."];
+    let [one, other] = sentences;
+    let world = World::of(vec![
+        page("https://a.example/", "Manual", &format!("{one} {other}\n")),
+        page("https://b.example/", "Copy", &format!("{other} {one}\n")),
+        page("https://c.example/", "List", &format!("- **{one}**\n- {other}\n")),
+    ]);
+    let run = world.run(&assignment("Which grease does the X200 pump take?"));
+    world.check(run.report.as_ref().unwrap());
+    for sentence in sentences {
+        assert_eq!(run.text().matches(sentence).count(), 1, "{}", run.text());
+    }
+    assert_eq!(run.text().matches("also in 2 other sources").count(), 2, "{}", run.text());
+}
+
+#[test]
+fn values_that_differ_in_their_sign_are_named_with_it() {
+    let text = |degrees: &str| format!("The X200 pump runs at {degrees} °C in normal use.\n");
+    let world = World::of(vec![
+        page("https://a.example/", "Manual", &text("-4")),
+        page("https://b.example/", "Manual", &text("4")),
+    ]);
+    let run = world.run(&assignment("What does the X200 pump need in normal use?"));
+    let line = "**Sources differ:** \\-4 °C (a.example) [1]; 4 °C (b.example) [2].";
+    assert!(run.text().contains(line), "{}", run.text());
 }

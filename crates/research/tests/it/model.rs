@@ -2,7 +2,7 @@
 
 use research::engine::{Engine, Outcome, Purpose, Step, Warning};
 
-use crate::world::{World, assignment, generated, page, with_model, writes};
+use crate::world::{OILS, World, assignment, generated, manuals, page, with_model, writes};
 
 fn world() -> World<'static> {
     World::of(vec![
@@ -211,4 +211,20 @@ fn planned_questions_replace_those_of_the_rules() {
     let questions: Vec<&str> = run.state.questions.iter().map(|question| question.text.as_str()).collect();
     assert_eq!(questions, ["How hot is the water for green tea?", "How long?"]);
     world.check(run.report.as_ref().unwrap());
+}
+
+#[test]
+fn a_model_is_shown_passages_that_differ_in_one_sentence() {
+    let mut world = manuals();
+    world.answer = writes(|prompt| {
+        assert!(OILS.iter().all(|oil| prompt.material.contains(oil)), "{}", prompt.material);
+        "The bearing of the X200 pump takes mineral oil [1], synthetic oil [2] or castor oil [3].".to_owned()
+    });
+    let run = world.run(&with_model("Which oil does the bearing of the X200 pump take?"));
+    let report = run.report.as_ref().unwrap();
+    world.check(report);
+    assert_eq!((report.engine, report.citations.len()), (Engine::Model, 3));
+    for (citation, oil) in report.citations.iter().zip(OILS) {
+        assert!(citation.quote.contains(oil), "{citation:?}");
+    }
 }

@@ -6,7 +6,7 @@ use research::engine::structured::validate_schema;
 use research::engine::{Confidence, Engine, Format, Outcome, OutputSpec, Purpose};
 use serde_json::{Value, json};
 
-use crate::world::{World, assignment, generated, page, with_model, writes};
+use crate::world::{OILS, World, assignment, generated, manuals, page, with_model, writes};
 
 fn world() -> World<'static> {
     World::of(vec![
@@ -189,4 +189,29 @@ fn a_models_value_counts_only_with_its_basis() {
         let report = answered(lie);
         assert_eq!((report.structured, report.engine), (Some(json!({"employees": 1200})), Engine::Extractive), "{lie}");
     }
+}
+
+#[test]
+fn sources_that_differ_do_not_support_each_other() {
+    let [mineral, synthetic, castor] = OILS;
+    let oil = "oil that the bearing of the X200 pump takes";
+    let mut structured = assignment("Which oil does the bearing of the X200 pump take?");
+    structured.output = spec(json!({
+        "type": "object",
+        "properties": {
+            "oil": {"type": "string", "description": oil},
+            "kind": {"enum": [mineral, synthetic, castor, null], "description": oil},
+            "use": {"type": "string", "description": "how the X200 pump runs in normal use"}
+        },
+        "required": ["oil", "kind", "use"]
+    }));
+    let world = manuals();
+    let report = world.run(&structured).report.unwrap();
+    world.check(&report);
+    let value = report.structured.unwrap_or_else(|| panic!("{:?}", report.problems));
+    assert!(OILS.iter().any(|oil| value["oil"].as_str().unwrap().contains(oil)), "{value}");
+    assert_eq!((&value["kind"], &value["use"]), (&Value::Null, &json!("The X200 pump runs at 30 bar in normal use.")));
+    let basis = |field: &str| report.basis.iter().find(|basis| basis.field == field).unwrap();
+    assert_eq!((basis("/oil").confidence, basis("/oil").citations.len()), (Confidence::Medium, 1));
+    assert_eq!(basis("/use").confidence, Confidence::High);
 }

@@ -222,3 +222,18 @@ impl World<'_> {
         check_report(text, report);
     }
 }
+
+/// Oils that the bearing takes by each of the [`manuals`].
+pub const OILS: [&str; 3] = ["mineral oil", "synthetic oil", "castor oil"];
+
+/// Three manuals that differ in one sentence.
+pub fn manuals() -> World<'static> {
+    const URLS: [&str; 3] = ["https://a.example/x200", "https://b.example/x200", "https://c.example/x200"];
+    let text = |oil: &str| {
+        format!(
+            "The X200 pump runs at 30 bar in normal use. Staff must be trained for its service. Close the valve when it \
+             stops. The bearing of the X200 pump takes {oil} every year. Keep the manual at hand.\n"
+        )
+    };
+    World::of(URLS.into_iter().zip(OILS).map(|(url, oil)| page(url, "Manual", &text(oil))).collect())
+}

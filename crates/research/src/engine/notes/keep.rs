@@ -1,5 +1,7 @@
 //! Selection of the passages that are kept.
 
+use std::cell::LazyCell;
+
 use retrieval_core::analysis::Analyzers;
 use retrieval_core::chars;
 
@@ -9,8 +11,8 @@ use super::super::assignment::Limits;
 use super::super::event::Event;
 use super::super::state::{Note, NoteMatch, Question, State};
 use super::super::step::FoundPassage;
+use super::super::text::similar;
 use super::super::text::words::QuestionMatcher;
-use super::super::text::{numbers, similar};
 
 /// Longest note in characters. Passages are shorter, except for blocks of code and data.
 const MAX_NOTE_CHARS: usize = 2_000;
@@ -20,6 +22,8 @@ const MAX_PASSAGES: usize = 12;
 const MAX_SECTION_CHARS: usize = 200;
 /// Share of a question's words that makes a passage worth keeping.
 const WORTH_KEEPING: f64 = 0.3;
+/// Notes that are compared with a passage sentence by sentence. A repeat beyond them is kept like any other passage.
+const MAX_CANDIDATES: usize = 16;
 /// Best passages of a document, which are kept for any word of the question.
 const FIRST_PASSAGES: usize = 2;
 
@@ -67,7 +71,7 @@ pub(crate) fn keep(state: &mut State, limits: Limits, found: &Passages<'_>) -> (
             continue;
         }
         let fingerprint = similar::fingerprint(text);
-        if let Some(original) = near_duplicate(state, &fingerprint, text) {
+        if let Some(original) = original(state, &fingerprint, text) {
             repeats.push(state.notes[original].source);
             add_repeat(&mut state.notes[original], found.source, matches);
             continue;
@@ -162,10 +166,13 @@ fn add_question(state: &mut State, note: usize, found: &Passages<'_>, rank: Opti
     }
 }
 
-fn near_duplicate(state: &State, fingerprint: &[u32], text: &str) -> Option<usize> {
-    let values = numbers::values(text);
-    let same = |note: &Note| similar::resemble(&note.fingerprint, fingerprint) && numbers::values(&note.text) == values;
-    state.notes.iter().position(same)
+/// Returns the note with the same sentences as a passage. A sentence that only one of both has keeps the passage: it
+/// may contradict the note, and neither source is credited with sentences of the other.
+fn original(state: &State, fingerprint: &[u32], text: &str) -> Option<usize> {
+    let wordings = LazyCell::new(|| similar::wordings(text));
+    let notes = state.notes.iter().enumerate();
+    let mut alike = notes.filter(|(_, note)| similar::resemble(&note.fingerprint, fingerprint)).take(MAX_CANDIDATES);
+    alike.find(|(_, note)| similar::wordings(&note.text) == *wordings).map(|(at, _)| at)
 }
 
 fn add_repeat(note: &mut Note, source: usize, matches: Vec<NoteMatch>) {

@@ -28,9 +28,9 @@ pub(crate) struct Difference {
 pub(crate) fn find(state: &State, candidates: &[Excerpt]) -> Vec<Difference> {
     let sentences: Vec<(&Excerpt, Values)> = candidates
         .iter()
-        .filter(|excerpt| !excerpt.gist.numbers().is_empty())
-        .take(MAX_SENTENCES)
         .map(|excerpt| (excerpt, values(quotes::text(state, excerpt.quote))))
+        .filter(|(_, values)| !values.is_empty())
+        .take(MAX_SENTENCES)
         .collect();
     let mut differences: Vec<Difference> = Vec::new();
     let mut used: BTreeSet<Quote> = BTreeSet::new();
@@ -88,11 +88,15 @@ fn values(text: &str) -> Values {
         let in_date = dates.iter().any(|(bytes, _)| bytes.contains(&quantity.bytes.start));
         let Some(value) = quantity.value.filter(|_| !in_date) else { continue };
         // A year before a word has no unit.
-        let (unit, bytes) = if quantity.is_year {
-            ("year", quantity.bytes.start..quantity.bytes.start + 4)
+        let (unit, mut bytes) = if quantity.is_year {
+            ("year", quantity.digits.clone())
         } else {
             (&*quantity.unit, quantity.bytes.clone())
         };
+        if value.is_sign_negative() {
+            let sign = text[..bytes.start].chars().next_back();
+            bytes.start -= sign.map_or(0, char::len_utf8);
+        }
         add(unit, format!("{value}"), &text[bytes]);
     }
     found

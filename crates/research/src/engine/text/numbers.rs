@@ -1,6 +1,5 @@
 //! Numbers with their units.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A number in a text.
@@ -8,6 +7,8 @@ use std::ops::Range;
 pub(crate) struct Quantity {
     /// Bytes of the number with its unit.
     pub bytes: Range<usize>,
+    /// Bytes of its digits and separators.
+    pub digits: Range<usize>,
     /// `None` if its separators are ambiguous, as in `3.500`.
     pub value: Option<f64>,
     /// Lowercase word or sign after the number, or the currency sign before it. Empty if there is none.
@@ -42,31 +43,66 @@ const NOT_UNITS: &[&str] = &[
     "than", "as", "und", "oder", "bis", "im", "der", "die", "das", "von", "et", "ou", "de", "la", "le", "y", "o", "e",
 ];
 
+/// Zeros of the scripts whose digits are read beside ASCII: Arabic, Persian, nine scripts of India, Thai, Lao, Tibetan,
+/// Myanmar, Khmer, Mongolian, and full-width forms. The other digits follow each of them.
+const ZEROS: [char; 18] = [
+    '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}', '\u{c66}', '\u{ce6}',
+    '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}', '\u{17e0}', '\u{1810}', '\u{ff10}',
+];
+
 /// Returns the numbers of a text in order. A digit inside a word (`B2B`) is not a number.
 pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
-    let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(start) = text[at..].find(|c: char| c.is_ascii_digit()).map(|offset| at + offset) {
-        let mut end = start;
-        while end < bytes.len()
-            && (bytes[end].is_ascii_digit()
-                || (matches!(bytes[end], b'.' | b',') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)))
-        {
-            end += 1;
-        }
-        at = end;
+    while let Some(start) = text[at..].find(|c: char| ascii_digit(c).is_some()).map(|offset| at + offset) {
+        let (digits, length) = leading_digits(&text[start..]);
+        at = start + length;
         let before = text[..start].chars().next_back();
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
             continue;
         }
-        found.push(quantity(text, start, end, before));
+        found.push(quantity(text, start..at, &digits, before));
     }
     found
 }
 
-fn quantity(text: &str, start: usize, end: usize, before: Option<char>) -> Quantity {
-    let digits = &text[start..end];
+/// Returns the digits at the start of a text with the separators between them, in ASCII, and their length in the text in
+/// bytes.
+fn leading_digits(text: &str) -> (String, usize) {
+    let mut digits = String::new();
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next).filter(|next| ascii_digit(*next).is_some());
+        match ascii_digit(c).or_else(|| ascii_separator(c, next?)) {
+            Some(c) => digits.push(c),
+            None => return (digits, at),
+        }
+    }
+    (digits, text.len())
+}
+
+fn ascii_digit(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return c.is_ascii_digit().then_some(c);
+    }
+    let of_script = |zero: &char| char::from_digit(u32::from(c).checked_sub(u32::from(*zero))?, 10);
+    ZEROS.iter().find_map(of_script)
+}
+
+/// Returns the ASCII form of a separator before the digit `next`.
+fn ascii_separator(c: char, next: char) -> Option<char> {
+    match c {
+        '.' | '．' | '\u{66b}' => Some('.'),
+        ',' | '\u{66c}' => Some(','),
+        // Before other digits it is a comma of the sentence.
+        '，' if matches!(next, '０'..='９') => Some(','),
+        _ => None,
+    }
+}
+
+/// Reads a number: the bytes of its digits, and these in ASCII.
+fn quantity(text: &str, number: Range<usize>, digits: &str, before: Option<char>) -> Quantity {
+    let Range { start, end } = number;
     let negative = is_negative(&text[..start]);
     let currency = before.filter(|c| is_currency(*c));
     let mut value = value(digits).map(|value| if negative && currency.is_none() { -value } else { value });
@@ -90,7 +126,7 @@ fn quantity(text: &str, start: usize, end: usize, before: Option<char>) -> Quant
         unit = "%".to_owned();
     }
     let is_year = digits.len() == 4 && !digits.contains(['.', ',']) && ("1500".."2200").contains(&digits);
-    Quantity { bytes, value, unit, is_year: is_year && currency.is_none() && !negative }
+    Quantity { bytes, digits: number, value, unit, is_year: is_year && currency.is_none() && !negative }
 }
 
 /// Returns true if a number after this text has a minus sign. After a word or a number it is a hyphen: `5-10 bar`,
@@ -145,12 +181,6 @@ fn value(digits: &str) -> Option<f64> {
     format!("{}.{}", plain(&digits[..last]), &digits[last + 1..]).parse().ok()
 }
 
-/// Returns the distinct numbers of a text, without separators.
-pub(crate) fn values(text: &str) -> BTreeSet<String> {
-    let digits = |quantity: Quantity| text[quantity.bytes].chars().filter(char::is_ascii_digit).collect::<String>();
-    quantities(text).into_iter().map(digits).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +200,26 @@ mod tests {
         assert_eq!(read("about 3.500 and more"), one("3.500", None, ""));
         assert_eq!(read("B2B v2 x_3"), vec![]);
         assert_eq!(read("-4 °C"), one("4 °C", Some(-4.0), "°c"));
+    }
+
+    #[test]
+    fn digits_of_other_scripts_are_read() {
+        let read = |text: &str| {
+            let list = quantities(text).into_iter();
+            list.map(|quantity| (text[quantity.digits].to_owned(), quantity.value, quantity.unit)).collect::<Vec<_>>()
+        };
+        for (text, digits, value, unit) in [
+            ("ضغط ٣٠ بار", "٣٠", 30.0, "بار"),
+            ("ضغط -٣٫٥ بار", "٣٫٥", -3.5, "بار"),
+            ("۱۲ بار", "۱۲", 12.0, "بار"),
+            ("दबाव ३.५ बार", "३.५", 3.5, "बार"),
+            ("３０ bar", "３０", 30.0, "bar"),
+            ("１，２００．５ bar", "１，２００．５", 1200.5, "bar"),
+        ] {
+            assert_eq!(read(text), [(digits.to_owned(), Some(value), unit.to_owned())], "{text}");
+        }
+        assert_eq!(quantities("30，40").len(), 2, "a comma between numbers");
+        assert!(matches!(&*quantities("سنة ٢٠١٩"), [Quantity { is_year: true, .. }]));
     }
 
     #[test]
