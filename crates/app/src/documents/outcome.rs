@@ -11,7 +11,7 @@ use super::rendered::Rendered;
 use super::{
     CaptureView, ContentFormat, DocumentView, ReadOutcome, ReadRequest, ReadWarning, Selection, Target, Unread,
 };
-use super::{content, freshness, passages, returned, selection};
+use super::{content, passages, returned, selection};
 
 /// Builds the outcome. `has_text` is false for a capture without content. `failure` is the reason that a page which should have been fetched could not be read.
 pub fn outcome(

@@ -115,7 +115,7 @@ async fn whole_content_is_divided_later(db: Database) {
 async fn an_organizations_own_reading_is_divided(db: Database) {
     let (reader, stranger) = (new_organization(&db).await, new_organization(&db).await);
     let new = divided(page("https://example.com/", CONTENT));
-    let (doc_id, capture_id) = (new.document.doc_id, new.capture.capture_id);
+    let capture_id = new.capture.capture_id;
     db.save_page_read(NewPageRead::new(reader, new)).await.unwrap();
     assert_eq!(joined(&load(&db, reader, capture_id, &[0, 1, 2, 3, 4]).await), CONTENT);
     assert!(load(&db, stranger, capture_id, &[0, 1]).await.is_empty());

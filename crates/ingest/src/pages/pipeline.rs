@@ -10,7 +10,7 @@ use model::{Clock, Collection, Timestamp};
 use super::source::{PageSource, Reading, SourcePage};
 use super::{Failure, LONG_BYTES, PageError, PageRequest, SeenCapture, UnreadableReason};
 use crate::fetched;
-use crate::prepare::{Extent, Source};
+use crate::prepare::Source;
 use crate::scripted::says_more;
 
 pub struct PagePipeline {

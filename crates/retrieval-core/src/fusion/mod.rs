@@ -232,8 +232,7 @@ mod tests {
         let scores = [unknown, wary].map(|weights| weights.score(0.8, 0.5, 0.0));
         assert!((scores[1] - 0.25 * scores[0]).abs() < 1e-9, "{scores:?}");
         assert_eq!(wary.score(0.8, 0.5, 0.3), scores[1], "nothing stands out");
-        let (wary, unknown) =
-            (weights(compared(40, 40), repeating), Weights::of(&[compared(40, 40)], &Trust::UNKNOWN));
+        let (wary, unknown) = (weights(compared(40, 40), repeating), Weights::of(&[compared(40, 40)], &Trust::UNKNOWN));
         assert_eq!(wary, Weights { outlier: 0.0, ..unknown }, "all are listed");
         let apart = weights(Comparison::of([None; 10].into_iter(), 50, 1_400), trusted);
         assert_eq!(apart.alone, 0.0, "no trust is enough on documents that the model cannot tell apart");
