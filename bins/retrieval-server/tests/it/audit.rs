@@ -67,15 +67,15 @@ fn failed_changes_are_not_audited(database: Database) {
     let server = prepared(database);
     let unbilled = server.create_organization("unbilled").to_string();
     let unknown = Uuid::new_v4().to_string();
-    for refused in [
-        &["org", "create", "--name", " "][..],
-        &["org", "create", "--name", "x", "--prepaid-cents", "18446744073709551615"],
-        &["key", "create", "--org", &unknown, "--name", "x"],
-        &["key", "revoke", &unknown],
-        &["balance", "add", "--org", &unbilled, "--cents", "5"],
-        &["balance", "add", "--org", &unknown, "--cents", "5"],
+    for (refused, status) in [
+        (&["org", "create", "--name", " "][..], 2),
+        (&["org", "create", "--name", "x", "--prepaid-cents", "18446744073709551615"], 2),
+        (&["key", "create", "--org", &unknown, "--name", "x"], 1),
+        (&["key", "revoke", &unknown], 1),
+        (&["balance", "add", "--org", &unbilled, "--cents", "5"], 1),
+        (&["balance", "add", "--org", &unknown, "--cents", "5"], 1),
     ] {
-        assert_eq!(server.command(&[&["admin"], refused].concat()).code(), Some(1), "{refused:?}");
+        assert_eq!(server.command(&[&["admin"], refused].concat()).code(), Some(status), "{refused:?}");
     }
     assert_eq!(actions(&audit(&server, &[])), ["organization.created"]);
     assert_eq!(server.command(&["admin", "org", "list"]).lines().len(), 1);
