@@ -28,6 +28,13 @@ pub(super) struct Glyph {
     pub bold: bool,
 }
 
+/// Returns the median size of glyphs in points, `None` without any.
+pub(super) fn median_size<'a>(glyphs: impl IntoIterator<Item = &'a Glyph>) -> Option<f32> {
+    let mut sizes: Vec<f32> = glyphs.into_iter().map(|glyph| glyph.size).collect();
+    sizes.sort_by(f32::total_cmp);
+    sizes.get(sizes.len() / 2).copied()
+}
+
 /// Returns false for characters without a glyph.
 pub(super) fn is_text(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fffd}' | SOFT_HYPHEN | PAGE_MARK | RAISED | RAISED_END)

@@ -1,4 +1,4 @@
-//! Raised and turned text of PDF pages, and hyphens.
+//! Raised, large and turned text of PDF pages, and hyphens.
 
 use crate::documents::read;
 use crate::files::pdf_of;
@@ -21,6 +21,11 @@ fn text(size: u8, matrix: &str, text: &str) -> String {
     format!("BT /F1 {size} Tf {matrix} Tm ({text}) Tj ET\n")
 }
 
+/// Returns upright text of a size at a position in points.
+fn at(x: f32, y: f32, size: f32, text: &str) -> String {
+    format!("BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n")
+}
+
 #[test]
 fn exponents_are_no_part_of_their_number() {
     let raised = |raised: &str| format!("/F1 6 Tf 4 Ts ({raised}) Tj /F1 10 Tf 0 Ts ");
@@ -34,6 +39,63 @@ fn exponents_are_no_part_of_their_number() {
     let markdown = markdown(&page.concat());
     assert!(markdown.starts_with("10<sup>6</sup> cells"), "{markdown}");
     assert_eq!(markdown.matches("<sup>").count(), 1, "{markdown}");
+}
+
+#[test]
+fn exponents_and_indices_have_positions_of_their_own() {
+    for ratio in [0.6, 0.7, 0.833] {
+        for rise in [3.3, 3.6, 4.4] {
+            // Digits are 0.556 em wide, a capital H and a space are 0.722 and 0.278.
+            let (size, digit) = (11.0 * ratio, 11.0 * ratio * 0.556);
+            let page = [
+                at(72.0, 700.0, 11.0, "10"),
+                at(84.232, 700.0 + rise, size, "6"),
+                at(84.232 + digit, 700.0, 11.0, " cells and H"),
+                at(84.232 + digit + 58.08, 700.0 - rise / 2.0, size, "2"),
+                at(84.232 + 2.0 * digit + 58.08, 700.0, 11.0, "O in the sample of the year"),
+            ];
+            let markdown = markdown(&page.concat());
+            assert_eq!(markdown, "10<sup>6</sup> cells and H2O in the sample of the year\n", "{ratio} {rise}");
+        }
+    }
+}
+
+#[test]
+fn small_text_beside_large_text_keeps_its_lines() {
+    for (size, number, x, above, below) in [
+        (40.0, "75%", 156.0, "of all households have a heat", "pump, twice as many as before"),
+        (24.0, "Price", 135.0, "from 1 May", "excluding tax"),
+    ] {
+        for y in [704.0, 702.0, 700.0] {
+            let page = [
+                at(72.0, 760.0, 10.0, "The report begins with a line of plain text here."),
+                at(72.0, 700.0, size, number),
+                at(x, y + 12.0, 10.0, above),
+                at(x, y, 10.0, below),
+                at(72.0, 640.0, 10.0, "The text continues here as usual."),
+            ];
+            let markdown = markdown(&page.concat());
+            assert!([number, above, below].iter().all(|text| markdown.contains(text)), "{markdown}");
+        }
+    }
+}
+
+#[test]
+fn drop_caps_begin_their_first_line() {
+    let lines = [
+        "he council of the town met in the spring to hear what",
+        "three engineers had found out about the old bridge and",
+        "its state, which had been built in 1872 by a firm",
+    ];
+    for (height, size, x) in [(2, 30.0, 91.0), (3, 44.0, 99.5)] {
+        let mut page = at(72.0, 760.0, 10.0, "The report begins with a line of plain text here.");
+        page += &at(72.0, 700.0 - 12.0 * (height - 1) as f32, size, "T");
+        for (number, line) in lines.iter().enumerate() {
+            page += &at(if number < height { x } else { 72.0 }, 700.0 - 12.0 * number as f32, 10.0, line);
+        }
+        let markdown = markdown(&page);
+        assert!(markdown.ends_with(&format!("\n\nT{}\n", lines.join(" "))), "{markdown}");
+    }
 }
 
 #[test]
