@@ -13,7 +13,8 @@ pub(super) const PAGE_MARK: char = '\u{fdd0}';
 pub(super) const RAISED: char = '\u{fdd1}';
 pub(super) const RAISED_END: char = '\u{fdd2}';
 
-const SOFT_HYPHEN: char = '\u{ad}';
+/// As a glyph, the place where a word may be divided; one that is drawn is a hyphen.
+pub(super) const SOFT_HYPHEN: char = '\u{ad}';
 
 /// Glyph with its position in points; `y` grows upwards.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ pub(super) fn is_text(c: char) -> bool {
 }
 
 /// Returns the upright glyphs of characters with their rise; `None` if most text of the page is rotated.
-pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
+pub(super) fn upright(chars: Vec<(TextChar, f32)>, are_hyphens_drawn: bool) -> Option<Vec<Glyph>> {
     let all = chars.len();
     let upright: Vec<Glyph> = chars
         .into_iter()
@@ -51,7 +52,7 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
             let size = text_size(c.font_size);
             let width = width(c.char, c.advance_width, size);
             Some(Glyph {
-                char: shown(c.char, width)?,
+                char: marked(c.char, width, are_hyphens_drawn)?,
                 x0: c.origin_x,
                 x1: c.origin_x + width,
                 y: c.origin_y,
@@ -66,7 +67,7 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
 
 /// Returns the glyphs of the runs that are turned by a quarter to the left and to the right, each as if the page were turned
 /// back. Text at other angles is decoration, such as a watermark.
-pub(super) fn turned(spans: &[TextSpan]) -> [Vec<Glyph>; 2] {
+pub(super) fn turned(spans: &[TextSpan], are_hyphens_drawn: bool) -> [Vec<Glyph>; 2] {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for span in spans {
         // Letters that read from the right are reversed in part. A rotation of the page has moved the positions.
@@ -76,16 +77,16 @@ pub(super) fn turned(spans: &[TextSpan]) -> [Vec<Glyph>; 2] {
             continue;
         }
         if (angle - 90.0).abs() < 1.0 {
-            push_run(span, span.bbox.y, -span.bbox.x, &mut left);
+            push_run(span, (span.bbox.y, -span.bbox.x), are_hyphens_drawn, &mut left);
         } else if (angle - 270.0).abs() < 1.0 {
-            push_run(span, -span.bbox.y, span.bbox.x, &mut right);
+            push_run(span, (-span.bbox.y, span.bbox.x), are_hyphens_drawn, &mut right);
         }
     }
     [left, right]
 }
 
 /// Appends the glyphs of a turned run that begins at a position in the page that is turned back.
-fn push_run(span: &TextSpan, mut x0: f32, y: f32, glyphs: &mut Vec<Glyph>) {
+fn push_run(span: &TextSpan, (mut x0, y): (f32, f32), are_hyphens_drawn: bool, glyphs: &mut Vec<Glyph>) {
     let count = span.text.chars().count();
     let size = text_size(span.font_size);
     // The width is that along the run.
@@ -94,7 +95,8 @@ fn push_run(span: &TextSpan, mut x0: f32, y: f32, glyphs: &mut Vec<Glyph>) {
         let own = span.char_widths.get(at).copied().filter(|_| span.char_widths.len() == count).unwrap_or(even);
         let width = width(char, own, size);
         let x1 = x0 + width;
-        let shown = shown(char, width).filter(|_| x1.is_finite() && y.is_finite() && size.is_finite());
+        let shown =
+            marked(char, width, are_hyphens_drawn).filter(|_| x1.is_finite() && y.is_finite() && size.is_finite());
         if let Some(char) = shown {
             glyphs.push(Glyph { char, x0, x1, y, size, rise: 0.0, bold: span.font_weight >= FontWeight::SemiBold });
         }
@@ -112,6 +114,11 @@ fn width(c: char, advance: f32, size: f32) -> f32 {
     } else {
         size * 0.5
     }
+}
+
+/// Returns the character that a glyph shows, with soft hyphens that are not drawn; `None` if it shows nothing.
+fn marked(c: char, width: f32, are_hyphens_drawn: bool) -> Option<char> {
+    if c == SOFT_HYPHEN && !are_hyphens_drawn { Some(c) } else { shown(c, width) }
 }
 
 /// Returns the character that a glyph shows, `None` if it shows nothing.

@@ -28,6 +28,7 @@ use pdf_oxide::converters::ConversionOptions;
 use pdf_oxide::error::Error;
 use pdf_oxide::object::Object;
 
+use self::characters::Characters;
 use self::fields::Fields;
 use self::glyph::Glyph;
 use self::layout::Style;
@@ -145,8 +146,9 @@ fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> 
     if vertical * 2 > spans.len() {
         return Ok(None);
     }
-    let chars = characters::of_page(document, page, &spans)?;
-    Ok(glyph::upright(chars).map(|upright| Glyphs { upright, turned: glyph::turned(&spans) }))
+    let Characters { chars, are_hyphens_drawn } = characters::of_page(document, page, &spans)?;
+    let turned = glyph::turned(&spans, are_hyphens_drawn);
+    Ok(glyph::upright(chars, are_hyphens_drawn).map(|upright| Glyphs { upright, turned }))
 }
 
 fn failure(error: Error) -> ExtractError {

@@ -1,6 +1,6 @@
 //! Pieces of lines: runs of glyphs without a gap wide enough to separate columns.
 
-use super::glyph::{Glyph, median_size};
+use super::glyph::{Glyph, SOFT_HYPHEN, median_size};
 use super::{bidi, drop_cap, raised};
 
 /// Gap that separates two pieces, in ems.
@@ -132,7 +132,13 @@ fn split(mut line: Vec<Glyph>, pieces: &mut Vec<Piece>) {
     pieces.extend(piece(run, y));
 }
 
-fn piece(run: Vec<Glyph>, y: f32) -> Option<Piece> {
+fn piece(mut run: Vec<Glyph>, y: f32) -> Option<Piece> {
+    // A word that is divided ends in a hyphen.
+    let is_divided = run.last().is_some_and(|glyph| glyph.char == SOFT_HYPHEN);
+    run.retain(|glyph| glyph.char != SOFT_HYPHEN);
+    if let Some(end) = run.last().copied().filter(|_| is_divided) {
+        run.push(Glyph { char: '-', x0: end.x1, ..end });
+    }
     let (x0, x1) = (run.first()?.x0, run.iter().map(|glyph| glyph.x1).fold(f32::MIN, f32::max));
     let letters = run.iter().filter(|glyph| glyph.char.is_alphanumeric()).count();
     let bold = run.iter().filter(|glyph| glyph.bold && glyph.char.is_alphanumeric()).count();

@@ -126,3 +126,20 @@ fn soft_hyphens_that_are_drawn_are_hyphens() {
         assert!(markdown.contains(part), "{part}: {markdown}");
     }
 }
+
+#[test]
+fn soft_hyphens_that_are_not_drawn_are_seen_at_the_end_of_a_line_alone() {
+    let soft = |glyph: &str| format!("/Span <</ActualText <FEFF00AD>>> BDC ({glyph}) Tj EMC ");
+    let page = [
+        "BT /F1 12 Tf 1 0 0 1 72 700 Tm (Die Donau) Tj ".to_owned(),
+        soft(" "),
+        "56.688 0 Td (dampf) Tj ".to_owned(),
+        soft(" "),
+        "33.348 0 Td (schiff fuhr weiter, als der Dampf) Tj ".to_owned(),
+        soft("-"),
+        "ET\n".to_owned(),
+        text(12, "1 0 0 1 72 686", "kessel es nach der Auskunft der Reederei zuliess."),
+    ];
+    let markdown = markdown(&page.concat());
+    assert!(markdown.starts_with("Die Donaudampfschiff fuhr weiter, als der Dampfkessel es nach"), "{markdown}");
+}
