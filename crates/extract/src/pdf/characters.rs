@@ -12,6 +12,7 @@ use pdf_oxide::layout::{TextChar, TextSpan};
 use unicode_normalization::UnicodeNormalization;
 
 use super::glyph::SOFT_HYPHEN;
+use super::replaced;
 use super::script::is_right_to_left;
 
 /// Maximum advance of a character with the spacing behind it, in ems; a wider one leaves a gap.
@@ -28,13 +29,16 @@ pub(super) struct Characters {
 /// Returns the characters of a page from its spans and its raw characters.
 pub(super) fn of_page(document: &PdfDocument, page: usize, spans: &[TextSpan]) -> Result<Characters, Error> {
     let reversed = spans.iter().any(|span| span.text.contains(is_right_to_left));
-    let raw = match document.extract_chars(page) {
+    let mut raw = match document.extract_chars(page) {
         Err(error) if reversed => return Err(error),
         raw => raw.unwrap_or_default(),
     };
+    if reversed {
+        replaced::restore(&mut raw, spans);
+    }
     let difference = Difference::of(spans, &raw);
     let are_hyphens_drawn = difference.are_hyphens_drawn();
-    if reversed {
+    if reversed && difference.has_right_to_left() {
         return Ok(Characters { chars: raw.into_iter().map(|c| (spaced(c), 0.0)).collect(), are_hyphens_drawn: true });
     }
     let with_rise = |span: &TextSpan| {
@@ -59,6 +63,8 @@ struct Difference {
     surplus: HashMap<char, i64>,
     /// Soft hyphens of the spans, and of the raw characters.
     hyphens: [usize; 2],
+    /// Right-to-left letters of the spans, and of the raw characters.
+    right_to_left: [usize; 2],
 }
 
 impl Difference {
@@ -74,6 +80,7 @@ impl Difference {
     }
 
     fn count(&mut self, c: char, source: usize, change: i64) {
+        self.right_to_left[source] += usize::from(is_right_to_left(c));
         if c == SOFT_HYPHEN {
             self.hyphens[source] += 1;
         } else {
@@ -84,6 +91,11 @@ impl Difference {
     fn is_none(&self) -> bool {
         self.surplus.values().all(|surplus| *surplus == 0)
             && (self.hyphens[1] == 0 || self.hyphens[0] == self.hyphens[1])
+    }
+
+    /// Checks that most right-to-left letters of the spans are among the raw characters.
+    fn has_right_to_left(&self) -> bool {
+        self.right_to_left[1] * 2 >= self.right_to_left[0]
     }
 
     /// Checks that soft hyphens are codes of the font. Those of a replacement text (`ActualText`) are none: fonts with codes

@@ -16,6 +16,7 @@ mod pages;
 mod piece;
 mod radicals;
 mod raised;
+mod replaced;
 mod running_heads;
 mod script;
 mod table;
