@@ -35,12 +35,10 @@ pub(super) fn of_page(document: &PdfDocument, page: usize, spans: &[TextSpan]) -
     };
     if reversed {
         replaced::restore(&mut raw, spans);
+        return Ok(Characters { chars: raw.into_iter().map(|c| (spaced(c), 0.0)).collect(), are_hyphens_drawn: true });
     }
     let difference = Difference::of(spans, &raw);
     let are_hyphens_drawn = difference.are_hyphens_drawn();
-    if reversed && difference.has_right_to_left() {
-        return Ok(Characters { chars: raw.into_iter().map(|c| (spaced(c), 0.0)).collect(), are_hyphens_drawn: true });
-    }
     let with_rise = |span: &TextSpan| {
         let rise = span.text_rise * span.font_size;
         span.to_chars().into_iter().map(move |c| (c, rise))
@@ -63,8 +61,6 @@ struct Difference {
     surplus: HashMap<char, i64>,
     /// Soft hyphens of the spans, and of the raw characters.
     hyphens: [usize; 2],
-    /// Right-to-left letters of the spans, and of the raw characters.
-    right_to_left: [usize; 2],
 }
 
 impl Difference {
@@ -80,7 +76,6 @@ impl Difference {
     }
 
     fn count(&mut self, c: char, source: usize, change: i64) {
-        self.right_to_left[source] += usize::from(is_right_to_left(c));
         if c == SOFT_HYPHEN {
             self.hyphens[source] += 1;
         } else {
@@ -91,11 +86,6 @@ impl Difference {
     fn is_none(&self) -> bool {
         self.surplus.values().all(|surplus| *surplus == 0)
             && (self.hyphens[1] == 0 || self.hyphens[0] == self.hyphens[1])
-    }
-
-    /// Checks that most right-to-left letters of the spans are among the raw characters.
-    fn has_right_to_left(&self) -> bool {
-        self.right_to_left[1] * 2 >= self.right_to_left[0]
     }
 
     /// Checks that soft hyphens are codes of the font. Those of a replacement text (`ActualText`) are none: fonts with codes

@@ -9,6 +9,7 @@ use std::ops::Range;
 use pdf_oxide::layout::{TextChar, TextSpan};
 
 use super::bidi::{LAM, is_alef, mirrored};
+use super::letters::{is_mark, letters};
 use super::script::is_right_to_left;
 
 const UNKNOWN: char = '\u{fffd}';
@@ -20,44 +21,70 @@ const EXACT: f32 = 0.002;
 const SAME: f32 = 0.1;
 /// Maximum advance of a letter, in ems.
 const MAX_ADVANCE: f32 = 1.5;
+/// Maximum height of the position of a mark above or below the baseline, in ems.
+const MARK_HEIGHT: f32 = 0.45;
 /// Maximum number of characters compared on a page. Without it, many spans on one line would take quadratic time.
 const MAX_EFFORT: usize = 20_000_000;
 
-/// Replaces the unknown characters by the letters of the spans. Where these do not correspond, and would be lost, all characters
-/// of the span are replaced by its own, in the order that the library gives them. `raw` is sorted from the top of the page.
+/// Replaces the unknown characters by the letters of the spans, if right-to-left letters are missing. Where these do not
+/// correspond, all characters of the span are replaced by its own, in the order that the library gives them. `raw` is sorted
+/// from the top of the page.
 pub(super) fn restore(raw: &mut Vec<TextChar>, spans: &[TextSpan]) {
-    if raw.iter().all(|c| c.char != UNKNOWN) {
+    let all = spans.iter().map(|span| right_to_left(span.text.chars())).sum();
+    if right_to_left(raw.iter().map(|c| c.char)) >= all {
         return;
     }
     let mut more = Vec::new();
     let mut effort = MAX_EFFORT;
     for span in spans {
-        let line = line(raw, span.bbox.y);
+        let line = between(raw, span.bbox.y - SAME, span.bbox.y + SAME);
         effort = effort.saturating_sub(line.len());
         if effort == 0 {
             break;
         }
-        restore_span(&mut raw[line], span, &mut more);
+        if !restore_span(&mut raw[line], span, &mut more) {
+            // The library knows the position of the mark alone.
+            let reach = if span.text.contains(is_mark) { span.font_size * MARK_HEIGHT } else { 0.0 };
+            let around = between(raw, span.bbox.y - reach, span.bbox.y + reach);
+            effort = effort.saturating_sub(around.len());
+            let y = baseline(&raw[around], span);
+            more.extend(span.to_chars().into_iter().map(|c| TextChar { origin_y: y, ..c }));
+        }
     }
     raw.retain(|c| c.char != REMOVED);
     raw.extend(more);
 }
 
-/// Returns the range of the characters on a baseline.
-fn line(raw: &[TextChar], y: f32) -> Range<usize> {
-    let from = raw.partition_point(|c| c.bbox.y > y + SAME);
-    let to = raw.partition_point(|c| c.bbox.y >= y - SAME);
+/// Returns the number of right-to-left letters.
+fn right_to_left(chars: impl Iterator<Item = char>) -> usize {
+    chars.flat_map(letters).filter(|&letter| is_right_to_left(letter)).count()
+}
+
+/// Returns the range of the characters between two heights.
+fn between(raw: &[TextChar], bottom: f32, top: f32) -> Range<usize> {
+    let from = raw.partition_point(|c| c.bbox.y > top);
+    let to = raw.partition_point(|c| c.bbox.y >= bottom);
     from..to.max(from)
 }
 
-/// Replaces the unknown characters of a span by its letters, or all its characters by its own: marks them as removed, and adds
-/// the others to `more`.
-fn restore_span(line: &mut [TextChar], span: &TextSpan, more: &mut Vec<TextChar>) {
-    let (left, right) = (span.bbox.x - SAME, span.bbox.x + span.bbox.width - SAME);
+/// Returns the baseline of the known character that is next to a span, or that of the span.
+fn baseline(around: &[TextChar], span: &TextSpan) -> f32 {
+    let known = around.iter().filter(|c| !matches!(c.char, UNKNOWN | REMOVED));
+    let distance = |c: &&TextChar| (c.origin_x - span.bbox.x).abs();
+    known.min_by(|a, b| distance(a).total_cmp(&distance(b))).map_or(span.bbox.y, |c| c.origin_y)
+}
+
+/// Replaces the unknown characters of a span by its letters: marks them as removed, and adds the others to `more`. Returns false,
+/// and removes all characters of the span, if letters are missing that do not correspond.
+fn restore_span(line: &mut [TextChar], span: &TextSpan, more: &mut Vec<TextChar>) -> bool {
+    let left = span.bbox.x - SAME;
+    let right = (left + span.bbox.width).max(span.bbox.x + SAME);
     let within = (0..line.len()).filter(|&at| (left..right).contains(&line[at].origin_x));
     let mut places: Vec<Place> = within.map(|at| Place { at, x: line[at].origin_x }).collect();
-    if places.iter().all(|place| line[place.at].char != UNKNOWN) {
-        return;
+    let known = right_to_left(places.iter().map(|place| line[place.at].char));
+    let is_incomplete = known < right_to_left(span.text.chars());
+    if !is_incomplete && places.iter().all(|place| line[place.at].char != UNKNOWN) {
+        return true;
     }
     places.sort_by(|a, b| a.x.total_cmp(&b.x));
     let letters: Vec<char> = span.text.chars().filter(|c| !c.is_whitespace()).collect();
@@ -71,12 +98,10 @@ fn restore_span(line: &mut [TextChar], span: &TextSpan, more: &mut Vec<TextChar>
         }
     };
     let Some(texts) = texts else {
-        let known = places.iter().filter(|place| is_right_to_left(line[place.at].char)).count();
-        if known < letters.iter().filter(|&&letter| is_right_to_left(letter)).count() {
+        if is_incomplete {
             places.iter().for_each(|place| line[place.at].char = REMOVED);
-            more.extend(span.to_chars());
         }
-        return;
+        return !is_incomplete;
     };
     for Text { codes, letters } in texts {
         let Place { at, x } = places[codes.start];
@@ -93,6 +118,7 @@ fn restore_span(line: &mut [TextChar], span: &TextSpan, more: &mut Vec<TextChar>
             ..template.clone()
         }));
     }
+    true
 }
 
 /// Character of a line.

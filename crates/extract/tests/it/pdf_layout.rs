@@ -143,3 +143,14 @@ fn soft_hyphens_that_are_not_drawn_are_seen_at_the_end_of_a_line_alone() {
     let markdown = markdown(&page.concat());
     assert!(markdown.starts_with("Die Donaudampfschiff fuhr weiter, als der Dampfkessel es nach"), "{markdown}");
 }
+
+#[test]
+fn replacement_texts_in_a_font_with_codes_of_one_byte_keep_their_letters() {
+    let mut page = text(10, "1 0 0 1 72 740", "The word for peace:") + "BT /F1 10 Tf 1 0 0 1 72 700 Tm\n";
+    // From the left; lam-alef is one glyph.
+    for units in ["0645", "06440627", "0633"] {
+        page += &format!("/Span <</ActualText <FEFF{units}>>> BDC (n) Tj EMC 5.56 0 Td\n");
+    }
+    let markdown = markdown(&(page + "ET\n"));
+    assert!(markdown.contains("\u{633}\u{644}\u{627}\u{645}"), "{markdown}");
+}
