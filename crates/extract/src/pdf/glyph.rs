@@ -68,21 +68,46 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>, are_hyphens_drawn: bool) -> O
 /// Returns the glyphs of the runs that are turned by a quarter to the left and to the right, each as if the page were turned
 /// back. Text at other angles is decoration, such as a watermark.
 pub(super) fn turned(spans: &[TextSpan], are_hyphens_drawn: bool) -> [Vec<Glyph>; 2] {
+    let mut runs: Vec<(&TextSpan, bool)> = spans.iter().filter_map(|span| Some((span, is_left_turn(span)?))).collect();
+    // In an upside-down coordinate system, as browsers have, the library takes each direction for the other one.
+    let swapped = is_swapped(&mut runs);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    for span in spans {
-        // Letters that read from the right are reversed in part. A rotation of the page has moved the positions.
-        let is_known = span.wmode == 0 && span.page_rotation_applied == 0 && !span.text.contains(is_right_to_left);
-        let angle = span.rotation_degrees.rem_euclid(360.0);
-        if !is_known || !angle.is_finite() {
-            continue;
-        }
-        if (angle - 90.0).abs() < 1.0 {
+    for (span, is_left) in runs {
+        if is_left != swapped {
             push_run(span, (span.bbox.y, -span.bbox.x), are_hyphens_drawn, &mut left);
-        } else if (angle - 270.0).abs() < 1.0 {
+        } else {
             push_run(span, (-span.bbox.y, span.bbox.x), are_hyphens_drawn, &mut right);
         }
     }
     [left, right]
+}
+
+/// Returns true for a run that the library takes for turned by a quarter to the left, false for one to the right, and `None` for
+/// any other.
+fn is_left_turn(span: &TextSpan) -> Option<bool> {
+    // Letters that read from the right are reversed in part. A rotation of the page has moved the positions.
+    let is_known = span.wmode == 0 && span.page_rotation_applied == 0 && !span.text.contains(is_right_to_left);
+    let angle = span.rotation_degrees.rem_euclid(360.0);
+    let is_left = (angle - 90.0).abs() < 1.0;
+    (is_known && (is_left || (angle - 270.0).abs() < 1.0)).then_some(is_left)
+}
+
+/// Checks that most runs that follow each other on one line do so against their direction. Puts the runs in the order of the
+/// file.
+fn is_swapped(runs: &mut [(&TextSpan, bool)]) -> bool {
+    runs.sort_by_key(|(span, _)| span.sequence);
+    let (mut along, mut against) = (0usize, 0usize);
+    for pair in runs.windows(2) {
+        let [(span, is_left), (next, is_next_left)] = pair else { continue };
+        let up = next.bbox.y - span.bbox.y;
+        let is_line = is_left == is_next_left
+            && (next.bbox.x - span.bbox.x).abs() < span.font_size * 0.1
+            && up.abs() < span.bbox.width + span.font_size;
+        if is_line && up != 0.0 {
+            *(if (up > 0.0) == *is_left { &mut along } else { &mut against }) += 1;
+        }
+    }
+    against > along
 }
 
 /// Appends the glyphs of a turned run that begins at a position in the page that is turned back.

@@ -116,6 +116,21 @@ fn turned_text_follows_the_text_of_its_page() {
 }
 
 #[test]
+fn turned_letters_of_an_upside_down_page_keep_their_order() {
+    let line = |number: u16| {
+        let matrix = format!("1 0 0 -1 72 {}", 52 + number * 12);
+        text(10, &matrix, "Figures of the year, in thousands of euros")
+    };
+    let mut page = "1 0 0 -1 0 792 cm\n".to_owned() + &(0..4).map(line).collect::<String>();
+    for (turn, label) in [("0 -1 1 0 100 292 cm", "Revenue"), ("0 1 -1 0 400 100 cm", "Costs")] {
+        let letters: String = label.chars().map(|letter| format!("({letter}) Tj 6 0 Td ")).collect();
+        page += &format!("q {turn} BT /F1 10 Tf 1 0 0 -1 0 0 Tm {letters}ET Q\n");
+    }
+    let markdown = markdown(&page).replace(' ', "");
+    assert!(markdown.contains("Revenue") && markdown.contains("Costs"), "{markdown}");
+}
+
+#[test]
 fn soft_hyphens_that_are_drawn_are_hyphens() {
     let mut page = text(10, "1 0 0 1 72 700", "On 2023\\25506\\25515 a well\\255known part of the para\\255");
     page += &text(10, "1 0 0 1 72 688", "graph was changed, and it is in the corpus of COVID\\255");
