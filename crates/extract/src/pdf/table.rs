@@ -85,7 +85,6 @@ fn is_row(lines: &[Line], at: usize) -> bool {
 /// Checks for a line of a narrow justified paragraph, where the gaps between words are as wide as those between cells.
 fn is_stretched(lines: &[Line], at: usize) -> bool {
     let line = &lines[at];
-    let em = line.size();
     let is_cell = |piece: &Piece| piece.text.contains(|c: char| c == ' ' || c.is_numeric());
     if line.pieces.len() > MAX_STRETCHED || line.pieces.iter().any(is_cell) {
         return false;
@@ -95,6 +94,7 @@ fn is_stretched(lines: &[Line], at: usize) -> bool {
     if lower < 2 || lower * 2 < line.pieces.len() {
         return false;
     }
+    let em = line.size();
     let gaps = line.pieces.windows(2).map(|pair| pair[1].x0 - pair[0].x1);
     let (least, most) = gaps.fold((f32::MAX, f32::MIN), |(least, most), gap| (least.min(gap), most.max(gap)));
     let has_edges_of = |other: &Line| {
