@@ -6,6 +6,9 @@ mod flow;
 mod grid;
 mod list_numbers;
 mod marks;
+mod markup;
+mod omml;
+mod package;
 mod ranges;
 mod sheets;
 mod word;
@@ -39,8 +42,9 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         let found = format!("{:?}", document.format()).to_lowercase();
         return Err(ExtractError::wrong_type(format!("the content is not `{}` but `{found}`", request.kind.as_str())));
     }
-    if request.kind == FileKind::Docx
-        && let Some(rewritten) = word::rewritten(bytes)
+    // Behind the first reading, because the library rejects archives with several parts of the same name.
+    if matches!(request.kind, FileKind::Docx | FileKind::Pptx)
+        && let Some(rewritten) = package::rewritten(bytes)
         && let Ok(rewritten) = open(rewritten)
     {
         document = rewritten;

@@ -13,5 +13,6 @@ mod pdf_fields;
 mod pdf_layout;
 mod pdf_pages;
 mod pdf_radicals;
+mod presentations;
 mod word_documents;
 mod workbooks;

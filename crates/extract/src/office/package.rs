@@ -1,4 +1,4 @@
-//! Package of a Word document with parts in the markup that the library reads.
+//! Package of a document or presentation with parts in the markup that the library reads.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Write};
