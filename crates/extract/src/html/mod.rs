@@ -36,6 +36,7 @@ mod prompts;
 mod raised;
 mod recipe;
 mod render;
+mod shadow;
 mod sink;
 mod style_rules;
 mod table;

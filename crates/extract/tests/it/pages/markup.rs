@@ -120,6 +120,16 @@ fn embedded_elements_are_dropped() {
 }
 
 #[test]
+fn shadow_roots_are_read() {
+    let component = format!(
+        "<x-doc><template shadowrootmode='open'>{}<slot name='end'></slot></template><p slot='end'>And so it ended, long after the others had gone.</p></x-doc>",
+        prose("levees")
+    );
+    let markdown = reads(&page(&component), &["about levees,", "And so it ended"], &[]);
+    assert!(markdown.find("about levees,") < markdown.find("And so it ended"), "{markdown}");
+}
+
+#[test]
 fn footer_of_a_quotation_is_read() {
     let quotation = |footer: &str| format!("<blockquote><p>To be, or not to be.</p>{footer}</blockquote>");
     for footer in [
