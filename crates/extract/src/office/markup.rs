@@ -19,9 +19,7 @@ pub(super) fn rewritten(part: &str) -> Option<String> {
     if !part.contains("oMath") && !part.contains("ruby") {
         return None;
     }
-    let part = part.strip_prefix('\u{feff}').unwrap_or(part);
-    let mut reader = Reader::from_str(part);
-    reader.config_mut().check_end_names = false;
+    let reader = xml::lenient(part);
     Rewriter { part, reader, out: String::new(), copied: 0, room: part.len(), open: Vec::new() }.read()
 }
 
@@ -85,7 +83,7 @@ impl Rewriter<'_> {
 
     /// Returns the place behind the last event.
     fn place(&self) -> Option<usize> {
-        usize::try_from(self.reader.buffer_position()).ok()
+        xml::place(&self.reader)
     }
 
     /// Copies the part up to a place.

@@ -7,10 +7,14 @@ use office_oxide::core::xml::ensure_utf8;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use super::markup;
+use super::{markup, word};
 
 /// Maximum unpacked size of all parts that are searched, in bytes: that of one part with the library's strict limits.
 const MAX_BYTES: usize = 64 << 20;
+
+/// Passes over the text of a part. Each returns `None` for a part without what it rewrites.
+const PASSES: [fn(&str) -> Option<String>; 3] =
+    [word::without_field_instructions, word::with_joined_drop_caps, markup::rewritten];
 
 /// Returns the file with rewritten parts. Returns `None` if there is nothing to rewrite.
 pub(super) fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -18,7 +22,7 @@ pub(super) fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut room = MAX_BYTES;
     let mut parts = HashMap::new();
     for at in 0..archive.len() {
-        if let Some(part) = unpacked(&mut archive, at, &mut room).and_then(|part| markup::rewritten(&part)) {
+        if let Some(part) = unpacked(&mut archive, at, &mut room).and_then(|part| rewritten_part(&part)) {
             parts.insert(at, part);
         }
     }
@@ -44,6 +48,12 @@ pub(super) fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         }
     }
     package.finish().ok().map(Cursor::into_inner)
+}
+
+/// Returns a part behind all passes, or `None` if there is nothing to rewrite.
+fn rewritten_part(part: &str) -> Option<String> {
+    let part = part.strip_prefix('\u{feff}').unwrap_or(part);
+    PASSES.iter().fold(None, |rewritten, pass| pass(rewritten.as_deref().unwrap_or(part)).or(rewritten))
 }
 
 /// Returns an XML part as text, if there is room for it.
