@@ -3,12 +3,12 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::hidden;
 use super::lists::{Label, Lists};
 use super::outline::{Outline, Place};
 use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
+use super::{hidden, value};
 use crate::blocks::{Block, one_line};
 use crate::{ExtractError, literal, xml};
 
@@ -200,9 +200,8 @@ impl<'a> Content<'a> {
                 self.tables.covered_cell(xml::attribute(element, "table:number-columns-repeated"));
             }
             "table:table-cell" | "table:covered-table-cell" => {
-                let value =
-                    xml::attribute(element, "office:string-value").or_else(|| xml::attribute(element, "office:value"));
-                self.tables.cell(xml::attribute(element, "table:number-columns-repeated"), value);
+                let repeated = xml::attribute(element, "table:number-columns-repeated");
+                self.tables.cell(repeated, value::of_cell(element));
             }
             "draw:page" => {
                 self.end_title();

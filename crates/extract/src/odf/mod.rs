@@ -11,6 +11,7 @@ mod package;
 mod paragraph;
 mod styles;
 mod tables;
+mod value;
 
 use self::content::Content;
 use self::package::Package;

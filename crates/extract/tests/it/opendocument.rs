@@ -130,6 +130,14 @@ fn a_note_of_several_paragraphs_is_one_note() {
 }
 
 #[test]
+fn cells_without_text_show_their_values() {
+    let cells = r#"<table:table-cell office:value-type="date" office:date-value="2024-03-01"/><table:table-cell office:value-type="boolean" office:boolean-value="false"/><table:table-cell office:value-type="float" office:value="7"><text:p>7 EUR</text:p></table:table-cell>"#;
+    let body = format!(r#"<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>"#);
+    let read = read("a.ods", &opendocument("spreadsheet", "", &body)).expect("a sheet");
+    assert_eq!(read.markdown, "## Sheet: S\n\n| 2024-03-01 | FALSE | 7 EUR |\n| --- | --- | --- |\n");
+}
+
+#[test]
 fn text_below_merged_cells_of_sheets_is_left_out() {
     let body = r#"<table:table table:name="S"><table:table-row><table:table-cell table:number-columns-spanned="2"><text:p>merged</text:p></table:table-cell><table:covered-table-cell office:value="7"><text:p>covered</text:p></table:covered-table-cell><table:table-cell><text:p>third</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"#;
     let read = read("a.ods", &opendocument("spreadsheet", "", body)).expect("a sheet");
