@@ -26,6 +26,7 @@ mod mark_words;
 mod marks;
 mod mathml;
 mod measure;
+mod media;
 mod metadata;
 mod node_map;
 mod noscript;
@@ -89,6 +90,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
 /// Returns true if the page hides running text.
 fn prepare(page: &Document, base: Option<&Url>) -> bool {
     let hidden_text = hidden::remove(page);
+    media::remove_messages(page);
     buttons::unwrap_headings(page);
     links::make_absolute(page, base);
     formula::replace_scripts(page);

@@ -1,5 +1,5 @@
-//! Places of the placeholders on slides, which are those on the layout or the master unless a slide states others (ECMA-376
-//! part 1, 19.3.1.36).
+//! Places of the placeholders on slides, which are those on the layout or the master unless a slide states others
+//! (ECMA-376 part 1, 19.3.1.36).
 
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;

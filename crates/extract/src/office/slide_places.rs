@@ -1,5 +1,5 @@
-//! Places of the shapes of a slide, in the markup of the slide: placeholders get theirs from the layout, and those of shapes
-//! in groups become places on the slide.
+//! Places of the shapes of a slide, in the markup of the slide: placeholders get theirs from the layout, and those of
+//! shapes in groups become places on the slide.
 
 use std::ops::Range;
 

@@ -115,7 +115,7 @@ fn embedded_elements_are_dropped() {
             "<iframe src='x'>Your browser knows no frames</iframe><video controls>No video</video><object>No object</object><canvas>No canvas</canvas><svg><text>drawn</text></svg><select><option>One</option></select><textarea>typed</textarea><template><p>Not yet</p></template>",
         ),
         &["about the rest"],
-        &["no frames", "No object", "No canvas", "drawn", "One\n", "typed", "Not yet"],
+        &["no frames", "No video", "No object", "No canvas", "drawn", "One\n", "typed", "Not yet"],
     );
 }
 
