@@ -86,6 +86,12 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     })
 }
 
+/// Returns a formula of MathML as markdown. Returns `None` for a source without one.
+pub(crate) fn mathml_formula(mathml: &str) -> Option<String> {
+    let page = parse::document(mathml)?;
+    page.select("math").nodes().first().map(formula::markdown)
+}
+
 /// Brings a parsed page into the form that is rendered. Every tree passes through here, also those of later attempts.
 /// Returns true if the page hides running text.
 fn prepare(page: &Document, base: Option<&Url>) -> bool {

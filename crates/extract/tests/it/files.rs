@@ -118,18 +118,25 @@ const ODF: &str = r#"xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:
 
 /// Builds an OpenDocument file of a kind (`text`, `presentation`, `spreadsheet`) from automatic styles and a body.
 pub fn opendocument(kind: &str, styles: &str, body: &str) -> Vec<u8> {
+    opendocument_with(kind, styles, body, &[])
+}
+
+/// Builds an OpenDocument file with further parts.
+pub fn opendocument_with(kind: &str, styles: &str, body: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     let content = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"#
     );
     let meta = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document-meta {ODF}><office:meta><dc:title>Open &amp; free</dc:title><meta:initial-creator>Ann</meta:initial-creator><meta:creation-date>2024-03-01T00:00:00</meta:creation-date></office:meta></office:document-meta>"#
     );
-    archive(&[
-        ("mimetype", &format!("application/vnd.oasis.opendocument.{kind}")),
+    let media_type = format!("application/vnd.oasis.opendocument.{kind}");
+    let own: [(&str, &str); 4] = [
+        ("mimetype", &media_type),
         ("content.xml", &content),
         ("meta.xml", &meta),
         ("META-INF/manifest.xml", "<manifest/>"),
-    ])
+    ];
+    archive(&[own.as_slice(), parts].concat())
 }
 
 /// Builds a workbook from sheet names and rows of text cells.
