@@ -18,7 +18,8 @@ const MAX_DEPTH: usize = 512;
 /// block behind it and can exceed this.
 const FREE_ELEMENTS: usize = 10_000;
 
-/// Parses a page, with its declarative shadow roots. Returns `None` if it is too large or too deep, or if its markup multiplies work.
+/// Parses a page, with its declarative shadow roots. Returns `None` if it is too large or too deep, or if its markup
+/// multiplies work.
 pub(super) fn document(source: &str) -> Option<Document> {
     if source.len() > MAX_BYTES || !attributes::are_cheap(source) {
         return None;

@@ -83,13 +83,11 @@ impl Search {
         let name: &str = name.as_ref();
         let cap = self.cap_before(name);
         let in_paragraph = matches!(self.open.last(), Some(Open::Paragraph(_)));
+        self.note_frame(name, element);
         self.open.push(match name {
             "p" => Open::Paragraph(Paragraph { start: place.start, content: place.end, is_cap: false, cap }),
             "pPr" if in_paragraph => Open::Properties,
-            _ => {
-                self.note_frame(name, element);
-                Open::Other
-            }
+            _ => Open::Other,
         });
     }
 

@@ -12,12 +12,14 @@ mod numbers;
 use office_oxide::docx::DocxDocument;
 use office_oxide::ir::Section;
 
-/// Returns a part of a document without the text in the instructions of fields. Returns `None` for a part without such text.
+/// Returns a part of a document without the text in the instructions of fields. Returns `None` for a part without such
+/// text.
 pub(super) fn without_field_instructions(part: &str) -> Option<String> {
     fields::without_instructions(part)
 }
 
-/// Returns a part of a document with drop caps in the paragraphs behind them. Returns `None` for a part without drop caps.
+/// Returns a part of a document with drop caps in the paragraphs behind them. Returns `None` for a part without drop
+/// caps.
 pub(super) fn with_joined_drop_caps(part: &str) -> Option<String> {
     drop_caps::joined(part)
 }
