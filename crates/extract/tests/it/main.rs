@@ -14,5 +14,6 @@ mod pdf_layout;
 mod pdf_pages;
 mod pdf_radicals;
 mod pdf_right_to_left;
+mod presentations;
 mod word_documents;
 mod workbooks;
