@@ -7,6 +7,8 @@
 const MARKS: [char; 10] = ['\\', '`', '*', '_', '~', '<', '&', '(', '^', '!'];
 /// Letters that make an ordinal even if there is only one of them: `2e`, `1o`, `3a`.
 const ORDINALS: [&str; 3] = ["e", "o", "a"];
+/// Maximum number of marks that end emphasis and code in one place.
+const MAX_END_MARKS: usize = 16;
 /// Maximum length of the name or number of a character reference (`CounterClockwiseContourIntegral`).
 const MAX_REFERENCE: usize = 31;
 
@@ -52,6 +54,12 @@ pub(crate) fn balanced(label: &str) -> String {
     out
 }
 
+/// Returns the last character of markdown in front of the marks that end emphasis and code there.
+pub(crate) fn word_end(markdown: &str) -> Option<char> {
+    let mut end = markdown.chars().rev().take(1 + MAX_END_MARKS);
+    end.find(|c| !matches!(c, '*' | '~' | '`'))
+}
+
 /// Place of a small part of a word.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Shift {
@@ -73,8 +81,7 @@ impl Shift {
     ///
     /// `before` is the markdown of the block up to the text.
     pub(crate) fn is_distinct(self, before: &str, text: &str) -> bool {
-        // The end of emphasis or code may stand in between.
-        let before = before.trim_end_matches(['*', '~', '`']).chars().next_back();
+        let before = word_end(before);
         let Some(before) = before.filter(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '}' | '|')) else {
             return false;
         };

@@ -19,6 +19,18 @@ pub(crate) fn attribute(element: &BytesStart, name: &str) -> Option<String> {
     Some(unescape(raw).map_or_else(|_| raw.to_owned(), |value| value.into_owned()))
 }
 
+/// Returns a reader of markup whose end tags need not match.
+pub(crate) fn lenient(markup: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(markup);
+    reader.config_mut().check_end_names = false;
+    reader
+}
+
+/// Returns the place of a reader behind its last event, in bytes.
+pub(crate) fn place(reader: &Reader<&[u8]>) -> Option<usize> {
+    usize::try_from(reader.buffer_position()).ok()
+}
+
 /// Reads up to the end tag of the open element, and returns the text in it. Returns `None` for malformed XML.
 pub(crate) fn text(reader: &mut Reader<&[u8]>) -> Option<String> {
     let mut out = String::new();

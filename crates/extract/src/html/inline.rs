@@ -8,6 +8,9 @@ use super::{formula, raised};
 use crate::literal;
 pub(super) use crate::literal::balanced;
 
+/// Start of a part that is rendered separately. It keeps a leading space visible.
+const PART_START: &str = "\u{1}";
+
 /// Inline text with collapsed white space and markers directly at words.
 #[derive(Default)]
 pub(super) struct Inline {
@@ -16,6 +19,8 @@ pub(super) struct Inline {
     code: String,
     /// Text behind `code` that is escaped when it is known what follows.
     literal: String,
+    /// Last character of the word in front of a part that is rendered separately.
+    before: String,
 }
 
 impl Inline {
@@ -52,6 +57,14 @@ impl Inline {
         [&self.literal, &self.code].into_iter().find(|text| !text.is_empty()).unwrap_or(&self.out)
     }
 
+    /// Returns the text or markup in front of what follows. At the start of a part it is that in front of the part.
+    fn text_before(&self) -> &str {
+        match self.last_text() {
+            PART_START => &self.before,
+            text => text,
+        }
+    }
+
     fn space(&mut self) {
         if self.last_text().ends_with(|last| !matches!(last, ' ' | '\n')) {
             self.literal.push(' ');
@@ -85,7 +98,7 @@ impl Inline {
             "b" | "strong" => self.emphasis(element, "**"),
             "i" | "em" | "cite" | "var" => self.emphasis(element, "*"),
             "del" | "s" | "strike" => self.emphasis(element, "~~"),
-            "sup" | "sub" if raised::is_distinct(element, self.last_text()) => self.tagged(element, &name),
+            "sup" | "sub" if raised::is_distinct(element, self.text_before()) => self.tagged(element, &name),
             "code" | "kbd" | "samp" | "tt" => self.code(element),
             "a" => self.link(element),
             "img" => self.image(element),
@@ -111,20 +124,19 @@ impl Inline {
         }
     }
 
-    /// Renders the element's inline text separately.
-    fn render_separately(element: &NodeRef) -> String {
-        let mut inner = Inline::default();
-        // Keeps a leading space visible.
-        inner.out.push('\u{1}');
+    /// Renders the element's inline text separately. `before` is the text that it continues.
+    fn render_separately(element: &NodeRef, before: &str) -> String {
+        let before = literal::word_end(before).map(String::from).unwrap_or_default();
+        let mut inner = Inline { out: PART_START.to_owned(), before, ..Inline::default() };
         inner.children(element);
         // A closing marker or bracket.
         inner.settle(Some('*'));
-        inner.out.split_off(1)
+        inner.out.split_off(PART_START.len())
     }
 
     /// Appends text between markers. Spaces at its ends go outside, because a marker next to a space is not emphasis.
     fn emphasis(&mut self, element: &NodeRef, mark: &str) {
-        let inner = Self::render_separately(element);
+        let inner = Self::render_separately(element, self.text_before());
         let text = inner.trim();
         if inner.starts_with([' ', '\n']) {
             self.space();
@@ -142,7 +154,7 @@ impl Inline {
 
     /// Appends text between tags, for which markdown has no markers.
     fn tagged(&mut self, element: &NodeRef, tag: &str) {
-        let inner = Self::render_separately(element);
+        let inner = Self::render_separately(element, "");
         self.markup(&format!("<{tag}>{}</{tag}>", inner.trim().replace('\n', " ")));
         if inner.ends_with([' ', '\n']) {
             self.space();
@@ -169,7 +181,9 @@ impl Inline {
     }
 
     fn link(&mut self, element: &NodeRef) {
-        let inner = Self::render_separately(element);
+        // The mark of a note is distinct from a number only.
+        let before = Some(self.text_before()).filter(|before| raised::continues_number(before, &element.text()));
+        let inner = Self::render_separately(element, before.unwrap_or_default());
         let text = inner.trim().replace('\n', " ");
         // Sign beside a heading that links to the heading itself.
         let own = element.attr("href").is_some_and(|href| href.trim_start().starts_with('#'));

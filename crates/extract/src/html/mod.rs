@@ -26,6 +26,7 @@ mod mark_words;
 mod marks;
 mod mathml;
 mod measure;
+mod media;
 mod metadata;
 mod node_map;
 mod noscript;
@@ -36,6 +37,7 @@ mod prompts;
 mod raised;
 mod recipe;
 mod render;
+mod shadow;
 mod sink;
 mod style_rules;
 mod table;
@@ -84,10 +86,17 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     })
 }
 
+/// Returns a formula of MathML as markdown. Returns `None` for a source without one.
+pub(crate) fn mathml_formula(mathml: &str) -> Option<String> {
+    let page = parse::document(mathml)?;
+    page.select("math").nodes().first().map(formula::markdown)
+}
+
 /// Brings a parsed page into the form that is rendered. Every tree passes through here, also those of later attempts.
 /// Returns true if the page hides running text.
 fn prepare(page: &Document, base: Option<&Url>) -> bool {
     let hidden_text = hidden::remove(page);
+    media::remove_messages(page);
     buttons::unwrap_headings(page);
     links::make_absolute(page, base);
     formula::replace_scripts(page);

@@ -5,8 +5,8 @@ use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
 
-use super::attributes;
 use super::sink::BoundedSink;
+use super::{attributes, shadow};
 
 /// Maximum size of a page, in bytes. The tree takes about ten times the size.
 const MAX_BYTES: usize = 8 << 20;
@@ -18,7 +18,8 @@ const MAX_DEPTH: usize = 512;
 /// block behind it and can exceed this.
 const FREE_ELEMENTS: usize = 10_000;
 
-/// Parses a page. Returns `None` if it is too large or too deep, or if its markup multiplies work.
+/// Parses a page, with its declarative shadow roots. Returns `None` if it is too large or too deep, or if its markup
+/// multiplies work.
 pub(super) fn document(source: &str) -> Option<Document> {
     if source.len() > MAX_BYTES || !attributes::are_cheap(source) {
         return None;
@@ -38,7 +39,8 @@ pub(super) fn document(source: &str) -> Option<Document> {
         }
         rest = behind;
     }
-    Some(parser.finish())
+    let page = parser.finish();
+    shadow::attach(&page, MAX_DEPTH).then_some(page)
 }
 
 #[cfg(test)]
@@ -73,6 +75,7 @@ mod tests {
             ("<p a==\">", "<div>"),
             ("<svg>", "<td>"),
             ("<table>", "<div>"),
+            ("", "<x-a><template shadowrootmode=open>"),
         ] {
             assert!(document(&format!("{start}{}", unit.repeat(3_000))).is_none(), "{start}{unit}");
         }

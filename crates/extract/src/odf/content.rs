@@ -3,12 +3,13 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::hidden;
+use super::formulas::Formulas;
 use super::lists::{Label, Lists};
 use super::outline::{Outline, Place};
 use super::paragraph::Paragraph;
 use super::styles::Styles;
 use super::tables::Tables;
+use super::{hidden, value};
 use crate::blocks::{Block, one_line};
 use crate::{ExtractError, literal, xml};
 
@@ -41,6 +42,7 @@ const SKIPPED: [&str; 18] = [
 
 pub(super) struct Content<'a> {
     styles: &'a Styles,
+    formulas: Formulas<'a>,
     blocks: Vec<Block>,
     paragraphs: Vec<Paragraph>,
     lists: Lists,
@@ -64,9 +66,15 @@ impl<'a> Content<'a> {
     ///
     /// # Errors
     /// Returns `Corrupt` for malformed XML, unless text precedes the error.
-    pub(super) fn read(part: &str, styles: &'a Styles, spreadsheet: bool) -> Result<Vec<Block>, ExtractError> {
+    pub(super) fn read(
+        part: &str,
+        styles: &'a Styles,
+        formulas: Formulas<'a>,
+        spreadsheet: bool,
+    ) -> Result<Vec<Block>, ExtractError> {
         let mut content = Content {
             styles,
+            formulas,
             blocks: Vec::new(),
             paragraphs: Vec::new(),
             lists: Lists::default(),
@@ -200,9 +208,8 @@ impl<'a> Content<'a> {
                 self.tables.covered_cell(xml::attribute(element, "table:number-columns-repeated"));
             }
             "table:table-cell" | "table:covered-table-cell" => {
-                let value =
-                    xml::attribute(element, "office:string-value").or_else(|| xml::attribute(element, "office:value"));
-                self.tables.cell(xml::attribute(element, "table:number-columns-repeated"), value);
+                let repeated = xml::attribute(element, "table:number-columns-repeated");
+                self.tables.cell(repeated, value::of_cell(element));
             }
             "draw:page" => {
                 self.end_title();
@@ -214,6 +221,7 @@ impl<'a> Content<'a> {
                 let class = xml::attribute(element, "presentation:class");
                 self.in_title = class.as_deref() == Some("title") && self.slide_heading.is_some();
             }
+            "draw:object" => self.formula(element),
             "presentation:notes" => self.blocks.push(Block::Paragraph("Notes:".into())),
             _ => {}
         }
@@ -275,6 +283,19 @@ impl<'a> Content<'a> {
         let mut paragraph = Paragraph::new(level.map(|level| level.clamp(1, 6)));
         paragraph.outline = level.filter(|_| heading).and_then(|level| Place::of(element, level, &style, self.styles));
         self.paragraphs.push(paragraph);
+    }
+
+    /// Adds the formula of an object to the paragraph around it, or as a paragraph.
+    fn formula(&mut self, object: &BytesStart) {
+        let target = xml::attribute(object, "xlink:href").unwrap_or_default();
+        let Some(formula) = self.formulas.of_object(&target) else { return };
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.markup(formula);
+        } else {
+            let mut paragraph = Paragraph::new(None);
+            paragraph.markup(formula);
+            self.place(paragraph);
+        }
     }
 
     fn text(&mut self, text: &str) {

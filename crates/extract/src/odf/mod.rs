@@ -2,6 +2,7 @@
 //! part and few elements.
 
 mod content;
+mod formulas;
 mod hidden;
 mod lists;
 mod meta;
@@ -11,8 +12,10 @@ mod package;
 mod paragraph;
 mod styles;
 mod tables;
+mod value;
 
 use self::content::Content;
+use self::formulas::Formulas;
 use self::package::Package;
 use self::styles::Styles;
 use crate::{ExtractError, ExtractRequest, Extracted, FileKind, blocks, language, names, tidy};
@@ -28,7 +31,7 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         styles.add(&part);
     }
     styles.add(&content);
-    let blocks = Content::read(&content, &styles, request.kind == FileKind::Ods)?;
+    let blocks = Content::read(&content, &styles, Formulas::new(package), request.kind == FileKind::Ods)?;
     let markdown = tidy::markdown(&blocks::write(&blocks));
     Ok(Extracted {
         title: meta.title.or_else(|| names::title_of(&request.name)),

@@ -6,8 +6,13 @@ mod flow;
 mod grid;
 mod list_numbers;
 mod marks;
+mod markup;
+mod omml;
+mod package;
+mod placeholders;
 mod ranges;
 mod sheets;
+mod slide_places;
 mod word;
 mod xls;
 mod xls_formats;
@@ -39,8 +44,9 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
         let found = format!("{:?}", document.format()).to_lowercase();
         return Err(ExtractError::wrong_type(format!("the content is not `{}` but `{found}`", request.kind.as_str())));
     }
-    if request.kind == FileKind::Docx
-        && let Some(rewritten) = word::rewritten(bytes)
+    // Behind the first reading, because the library rejects archives with several parts of the same name.
+    if matches!(request.kind, FileKind::Docx | FileKind::Pptx)
+        && let Some(rewritten) = rewritten(&document, bytes)
         && let Ok(rewritten) = open(rewritten)
     {
         document = rewritten;
@@ -62,6 +68,12 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     };
     let detected = language::detect(&markdown);
     Ok(described(request, metadata, markdown, detected))
+}
+
+/// Returns the file with its parts in the form that the library reads. Returns `None` if they are in that form.
+fn rewritten(document: &Document, bytes: &[u8]) -> Option<Vec<u8>> {
+    let layouts = document.as_pptx().map(|slides| placeholders::Layouts::of(slides, bytes)).unwrap_or_default();
+    package::rewritten(bytes, |name, part| slide_places::stated(part, layouts.of_slide(name)?))
 }
 
 fn described(request: &ExtractRequest, metadata: Metadata, markdown: String, detected: Option<String>) -> Extracted {

@@ -197,9 +197,9 @@ pub(super) fn reorder_ligatures(lines: &mut [Vec<Glyph>]) {
     }
 }
 
-const LAM: char = '\u{644}';
+pub(super) const LAM: char = '\u{644}';
 
-fn is_alef(c: char) -> bool {
+pub(super) fn is_alef(c: char) -> bool {
     matches!(c, '\u{622}' | '\u{623}' | '\u{625}' | '\u{627}')
 }
 
@@ -208,7 +208,8 @@ fn relative_width(glyph: &Glyph) -> i32 {
     ((glyph.x1 - glyph.x0) / glyph.size * 1000.0).round() as i32
 }
 
-fn mirrored(c: char) -> char {
+/// Returns the character with the mirrored shape, for those that have one.
+pub(super) fn mirrored(c: char) -> char {
     match c {
         '(' => ')',
         ')' => '(',

@@ -9,6 +9,8 @@ const MIN_LINES: usize = 4;
 const MIN_CHARS: usize = 18;
 /// Gap that separates two table cells within a line, in ems.
 const CELL_GAP: f32 = 1.5;
+/// Difference of the baselines of two lines, in points; less within a line.
+const SAME_LINE: f32 = 0.1;
 /// Maximum recursion: pages have up to four columns within a frame.
 const MAX_DEPTH: usize = 6;
 
@@ -23,7 +25,7 @@ fn divide(pieces: Vec<Piece>, depth: usize, regions: &mut Vec<Vec<Piece>>) {
     if pieces.is_empty() {
         return;
     }
-    let Some(gutter) = (depth > 0).then(|| gutter(&pieces)).flatten() else {
+    let Some(gutter) = gutter(&pieces.iter().collect::<Vec<_>>(), depth) else {
         regions.push(pieces);
         return;
     };
@@ -64,8 +66,25 @@ pub(super) fn reads_from_right(pieces: &[Piece]) -> bool {
     right * 2 > all
 }
 
-/// Returns the middle of the gutter between two columns of running text.
-fn gutter(pieces: &[Piece]) -> Option<f32> {
+/// Returns the middle of the gutter between two columns of running text, or between columns of which at most `depth` gutters
+/// lie within each other.
+fn gutter(pieces: &[&Piece], depth: usize) -> Option<f32> {
+    let (gutter, sides) = halves(pieces).filter(|_| depth > 0)?;
+    (sides.iter().all(|side| is_running(side)) || sides.iter().all(|side| is_prose(side, depth - 1))).then_some(gutter)
+}
+
+/// Checks for one or more columns of lines that continue sentences. Beside several columns of other lines, such as those of
+/// cells, a gutter may be that of a table.
+fn is_prose(side: &[&Piece], depth: usize) -> bool {
+    if is_running(side) {
+        return continues_sentences(side);
+    }
+    let halves = halves(side).filter(|_| depth > 0);
+    halves.is_some_and(|(_, sides)| sides.iter().all(|side| is_prose(side, depth - 1)))
+}
+
+/// Returns the middle of the emptiest gap and the pieces on its left and right, `None` if many pieces cross it.
+fn halves<'a>(pieces: &[&'a Piece]) -> Option<(f32, [Vec<&'a Piece>; 2])> {
     let left = pieces.iter().map(|piece| piece.x0).fold(f32::MAX, f32::min);
     let right = pieces.iter().map(|piece| piece.x1).fold(f32::MIN, f32::max);
     let width = right - left;
@@ -87,15 +106,25 @@ fn gutter(pieces: &[Piece]) -> Option<f32> {
     let at = empty[empty.len() / 2];
     let gutter = left + at as f32 * STEP + STEP / 2.0;
     let (mut sides, mut crossing) = ([Vec::new(), Vec::new()], 0usize);
-    for piece in pieces {
+    for &piece in pieces {
         if piece.x0 < gutter - STEP && piece.x1 > gutter + STEP {
             crossing += 1;
         } else {
             sides[usize::from((piece.x0 + piece.x1) / 2.0 >= gutter)].push(piece);
         }
     }
-    let running = sides.iter().all(|side| is_running(side));
-    (running && crossing * 2 <= sides[0].len().min(sides[1].len())).then_some(gutter)
+    (crossing * 2 <= sides[0].len().min(sides[1].len())).then_some((gutter, sides))
+}
+
+/// Checks that at least half of the lines begin in lower case or in a script without case.
+fn continues_sentences(side: &[&Piece]) -> bool {
+    let begins_line = |at: usize| at == 0 || (side[at - 1].y - side[at].y).abs() >= SAME_LINE;
+    let (mut lines, mut within) = (0usize, 0usize);
+    for at in (0..side.len()).filter(|&at| begins_line(at)) {
+        lines += 1;
+        within += usize::from(side[at].text.starts_with(|c: char| c.is_alphabetic() && !c.is_uppercase()));
+    }
+    within * 2 >= lines
 }
 
 /// Checks for enough lines, most of them long.
@@ -107,7 +136,7 @@ fn is_running(side: &[&Piece]) -> bool {
     let mut cells = 0;
     for piece in side {
         match lines.last_mut() {
-            Some((last, chars)) if (last.y - piece.y).abs() < 0.1 => {
+            Some((last, chars)) if (last.y - piece.y).abs() < SAME_LINE => {
                 *chars += length(piece);
                 // Wider than the space between sentences or in justified text.
                 cells += usize::from(piece.x0 - last.x1 > CELL_GAP * piece.size);
@@ -120,4 +149,52 @@ fn is_running(side: &[&Piece]) -> bool {
     let single = cells * 4 <= lines.len();
     let long = lines.iter().filter(|(_, chars)| *chars >= MIN_CHARS).count();
     single && lines.len() >= MIN_LINES && long * 2 > lines.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns lines of three columns, from above; those of a column have the text of one of `texts` in turn.
+    fn page(texts: [&str; 4]) -> Vec<Piece> {
+        let piece = |line: usize, column: usize| {
+            let text = texts[(line + column) % 4];
+            let x0 = 60.0 + column as f32 * 160.0;
+            let x1 = x0 + text.chars().count() as f32 * 5.0;
+            Piece { text: text.to_owned(), x0, x1, y: 700.0 - line as f32 * 12.0, size: 10.0, bold: false }
+        };
+        (0..9).flat_map(|line| (0..3).map(move |column| piece(line, column))).collect()
+    }
+
+    #[test]
+    fn three_columns_of_sentences_are_read_one_after_another() {
+        let prose = [
+            "the council met in spring",
+            "to hear what they had found",
+            "out about it. Nobody",
+            "Knew where they were",
+        ];
+        let regions = regions(page(prose));
+        let starts: Vec<f32> = regions.iter().map(|region| region[0].x0).collect();
+        assert_eq!(starts, [60.0, 220.0, 380.0]);
+        assert!(regions.iter().all(|region| region.iter().all(|piece| piece.x0 == region[0].x0)));
+    }
+
+    #[test]
+    fn three_columns_of_long_cells_stay_together() {
+        let cells = [
+            "Bolt of galvanised steel",
+            "Washer, large, of copper",
+            "Nut that fits the bolt",
+            "Delivered since spring",
+        ];
+        assert_eq!(regions(page(cells)).len(), 1);
+        let scripts = [
+            "橋の状態について技術者が見つけた",
+            "ことを聞くために春に集まった町の",
+            "議会は秋まで決定を延期しました。",
+            "図面がどこにあるか誰も知らない。",
+        ];
+        assert_eq!(regions(page(scripts)).len(), 3);
+    }
 }

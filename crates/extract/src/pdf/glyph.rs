@@ -13,7 +13,8 @@ pub(super) const PAGE_MARK: char = '\u{fdd0}';
 pub(super) const RAISED: char = '\u{fdd1}';
 pub(super) const RAISED_END: char = '\u{fdd2}';
 
-const SOFT_HYPHEN: char = '\u{ad}';
+/// As a glyph, the place where a word may be divided; one that is drawn is a hyphen.
+pub(super) const SOFT_HYPHEN: char = '\u{ad}';
 
 /// Glyph with its position in points; `y` grows upwards.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +29,20 @@ pub(super) struct Glyph {
     pub bold: bool,
 }
 
+/// Returns the median size of glyphs in points, `None` without any.
+pub(super) fn median_size<'a>(glyphs: impl IntoIterator<Item = &'a Glyph>) -> Option<f32> {
+    let mut sizes: Vec<f32> = glyphs.into_iter().map(|glyph| glyph.size).collect();
+    sizes.sort_by(f32::total_cmp);
+    sizes.get(sizes.len() / 2).copied()
+}
+
 /// Returns false for characters without a glyph.
 pub(super) fn is_text(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fffd}' | SOFT_HYPHEN | PAGE_MARK | RAISED | RAISED_END)
 }
 
 /// Returns the upright glyphs of characters with their rise; `None` if most text of the page is rotated.
-pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
+pub(super) fn upright(chars: Vec<(TextChar, f32)>, are_hyphens_drawn: bool) -> Option<Vec<Glyph>> {
     let all = chars.len();
     let upright: Vec<Glyph> = chars
         .into_iter()
@@ -44,7 +52,7 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
             let size = text_size(c.font_size);
             let width = width(c.char, c.advance_width, size);
             Some(Glyph {
-                char: shown(c.char, width)?,
+                char: marked(c.char, width, are_hyphens_drawn)?,
                 x0: c.origin_x,
                 x1: c.origin_x + width,
                 y: c.origin_y,
@@ -59,26 +67,51 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>) -> Option<Vec<Glyph>> {
 
 /// Returns the glyphs of the runs that are turned by a quarter to the left and to the right, each as if the page were turned
 /// back. Text at other angles is decoration, such as a watermark.
-pub(super) fn turned(spans: &[TextSpan]) -> [Vec<Glyph>; 2] {
+pub(super) fn turned(spans: &[TextSpan], are_hyphens_drawn: bool) -> [Vec<Glyph>; 2] {
+    let mut runs: Vec<(&TextSpan, bool)> = spans.iter().filter_map(|span| Some((span, is_left_turn(span)?))).collect();
+    // In an upside-down coordinate system, as browsers have, the library takes each direction for the other one.
+    let swapped = is_swapped(&mut runs);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    for span in spans {
-        // Letters that read from the right are reversed in part. A rotation of the page has moved the positions.
-        let is_known = span.wmode == 0 && span.page_rotation_applied == 0 && !span.text.contains(is_right_to_left);
-        let angle = span.rotation_degrees.rem_euclid(360.0);
-        if !is_known || !angle.is_finite() {
-            continue;
-        }
-        if (angle - 90.0).abs() < 1.0 {
-            push_run(span, span.bbox.y, -span.bbox.x, &mut left);
-        } else if (angle - 270.0).abs() < 1.0 {
-            push_run(span, -span.bbox.y, span.bbox.x, &mut right);
+    for (span, is_left) in runs {
+        if is_left != swapped {
+            push_run(span, (span.bbox.y, -span.bbox.x), are_hyphens_drawn, &mut left);
+        } else {
+            push_run(span, (-span.bbox.y, span.bbox.x), are_hyphens_drawn, &mut right);
         }
     }
     [left, right]
 }
 
+/// Returns true for a run that the library takes for turned by a quarter to the left, false for one to the right, and `None` for
+/// any other.
+fn is_left_turn(span: &TextSpan) -> Option<bool> {
+    // Letters that read from the right are reversed in part. A rotation of the page has moved the positions.
+    let is_known = span.wmode == 0 && span.page_rotation_applied == 0 && !span.text.contains(is_right_to_left);
+    let angle = span.rotation_degrees.rem_euclid(360.0);
+    let is_left = (angle - 90.0).abs() < 1.0;
+    (is_known && (is_left || (angle - 270.0).abs() < 1.0)).then_some(is_left)
+}
+
+/// Checks that most runs that follow each other on one line do so against their direction. Puts the runs in the order of the
+/// file.
+fn is_swapped(runs: &mut [(&TextSpan, bool)]) -> bool {
+    runs.sort_by_key(|(span, _)| span.sequence);
+    let (mut along, mut against) = (0usize, 0usize);
+    for pair in runs.windows(2) {
+        let [(span, is_left), (next, is_next_left)] = pair else { continue };
+        let up = next.bbox.y - span.bbox.y;
+        let is_line = is_left == is_next_left
+            && (next.bbox.x - span.bbox.x).abs() < span.font_size * 0.1
+            && up.abs() < span.bbox.width + span.font_size;
+        if is_line && up != 0.0 {
+            *(if (up > 0.0) == *is_left { &mut along } else { &mut against }) += 1;
+        }
+    }
+    against > along
+}
+
 /// Appends the glyphs of a turned run that begins at a position in the page that is turned back.
-fn push_run(span: &TextSpan, mut x0: f32, y: f32, glyphs: &mut Vec<Glyph>) {
+fn push_run(span: &TextSpan, (mut x0, y): (f32, f32), are_hyphens_drawn: bool, glyphs: &mut Vec<Glyph>) {
     let count = span.text.chars().count();
     let size = text_size(span.font_size);
     // The width is that along the run.
@@ -87,7 +120,8 @@ fn push_run(span: &TextSpan, mut x0: f32, y: f32, glyphs: &mut Vec<Glyph>) {
         let own = span.char_widths.get(at).copied().filter(|_| span.char_widths.len() == count).unwrap_or(even);
         let width = width(char, own, size);
         let x1 = x0 + width;
-        let shown = shown(char, width).filter(|_| x1.is_finite() && y.is_finite() && size.is_finite());
+        let shown =
+            marked(char, width, are_hyphens_drawn).filter(|_| x1.is_finite() && y.is_finite() && size.is_finite());
         if let Some(char) = shown {
             glyphs.push(Glyph { char, x0, x1, y, size, rise: 0.0, bold: span.font_weight >= FontWeight::SemiBold });
         }
@@ -105,6 +139,11 @@ fn width(c: char, advance: f32, size: f32) -> f32 {
     } else {
         size * 0.5
     }
+}
+
+/// Returns the character that a glyph shows, with soft hyphens that are not drawn; `None` if it shows nothing.
+fn marked(c: char, width: f32, are_hyphens_drawn: bool) -> Option<char> {
+    if c == SOFT_HYPHEN && !are_hyphens_drawn { Some(c) } else { shown(c, width) }
 }
 
 /// Returns the character that a glyph shows, `None` if it shows nothing.

@@ -4,7 +4,9 @@
 //! only in part. Its glyphs and their positions are correct.
 
 mod bidi;
+mod characters;
 mod columns;
+mod drop_cap;
 mod fields;
 mod glyph;
 mod layout;
@@ -14,19 +16,20 @@ mod pages;
 mod piece;
 mod radicals;
 mod raised;
+mod replaced;
 mod running_heads;
 mod script;
 mod table;
 mod text_string;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pdf_oxide::PdfDocument;
 use pdf_oxide::converters::ConversionOptions;
 use pdf_oxide::error::Error;
-use pdf_oxide::layout::{TextChar, TextSpan};
 use pdf_oxide::object::Object;
 
+use self::characters::Characters;
 use self::fields::Fields;
 use self::glyph::Glyph;
 use self::layout::Style;
@@ -138,27 +141,15 @@ struct Glyphs {
 }
 
 /// Returns the glyphs of a page; `None` if most text is rotated or vertical.
-///
-/// The library's spans decode characters best (pairs of code units). In right-to-left text the spans are already reversed in
-/// part, so the raw characters are used.
 fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> {
     let spans = document.extract_spans(page)?;
     let vertical = spans.iter().filter(|span| span.wmode == 1).count();
     if vertical * 2 > spans.len() {
         return Ok(None);
     }
-    let reversed = spans.iter().any(|span| span.text.chars().any(script::is_right_to_left));
-    let chars: Vec<(TextChar, f32)> = if reversed {
-        let chars = document.extract_chars_filtered(page, HashSet::new(), HashSet::new())?;
-        chars.into_iter().map(|c| (c, 0.0)).collect()
-    } else {
-        let with_rise = |span: &TextSpan| {
-            let rise = span.text_rise * span.font_size;
-            span.to_chars().into_iter().map(move |c| (c, rise))
-        };
-        spans.iter().flat_map(with_rise).collect()
-    };
-    Ok(glyph::upright(chars).map(|upright| Glyphs { upright, turned: glyph::turned(&spans) }))
+    let Characters { chars, are_hyphens_drawn } = characters::of_page(document, page, &spans)?;
+    let turned = glyph::turned(&spans, are_hyphens_drawn);
+    Ok(glyph::upright(chars, are_hyphens_drawn).map(|upright| Glyphs { upright, turned }))
 }
 
 fn failure(error: Error) -> ExtractError {

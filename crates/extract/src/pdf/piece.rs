@@ -1,7 +1,7 @@
 //! Pieces of lines: runs of glyphs without a gap wide enough to separate columns.
 
-use super::glyph::Glyph;
-use super::{bidi, raised};
+use super::glyph::{Glyph, SOFT_HYPHEN, median_size};
+use super::{bidi, drop_cap, raised};
 
 /// Gap that separates two pieces, in ems.
 const PIECE_GAP: f32 = 0.75;
@@ -11,6 +11,8 @@ const WORD_GAP: f32 = 0.19;
 const SPACE_GAP: f32 = 0.05;
 /// Maximum baseline difference of glyphs on one line, in ems.
 const SAME_LINE: f32 = 0.3;
+/// Maximum difference from the baseline of the largest glyphs for glyphs that are neither raised nor lowered, in their ems.
+const LEVEL: f32 = 0.1;
 
 /// Maximum number of raised or lowered glyphs; more on one baseline form their own line.
 const MAX_RAISED: usize = 100;
@@ -64,6 +66,7 @@ fn lines(mut glyphs: Vec<Glyph>) -> Vec<Vec<Glyph>> {
             _ => lines.push(vec![glyph]),
         }
     }
+    drop_cap::place(&mut lines);
     let mut merged: Vec<Vec<Glyph>> = Vec::with_capacity(lines.len());
     for line in lines {
         match merged.last_mut() {
@@ -77,29 +80,33 @@ fn lines(mut glyphs: Vec<Glyph>) -> Vec<Vec<Glyph>> {
 
 /// Checks if a line consists of small glyphs raised or lowered beside another line.
 fn is_raised_part(small: &[Glyph], line: &[Glyph]) -> bool {
-    let (Some(one), Some(other)) = (small.first(), line.first()) else { return false };
-    let (size, full) = (largest(small), largest(line));
+    if small.len() > MAX_RAISED || small.len() > line.len() {
+        return false;
+    }
+    let (Some(one), Some(other)) = (largest(small), largest(line)) else { return false };
+    let (size, full) = (one.size, other.size);
     let distance = one.y - other.y;
-    if small.len() > MAX_RAISED
-        || size > full * 0.8
-        || distance > full * 0.7
-        || distance < -full * 0.4
-        || small.len() > line.len()
-    {
+    if size > full * raised::SIZE || distance > full * 0.7 || distance < -full * 0.4 {
+        return false;
+    }
+    // Text of several lines beside larger text, as a number and its explanation, is no raised part of it.
+    let level = line.iter().filter(|glyph| (glyph.y - other.y).abs() < full * LEVEL);
+    if median_size(level).is_some_and(|median| size > median * raised::SIZE) {
         return false;
     }
     small.iter().all(|glyph| line.iter().any(|near| glyph.x0 - near.x1 < full * 0.8 && near.x0 - glyph.x1 < full * 0.8))
 }
 
-fn largest(line: &[Glyph]) -> f32 {
-    line.iter().map(|glyph| glyph.size).fold(0.0, f32::max)
+/// Returns one of the largest glyphs, whose baseline is that of the line.
+fn largest(line: &[Glyph]) -> Option<&Glyph> {
+    line.iter().max_by(|a, b| a.size.total_cmp(&b.size))
 }
 
 fn split(mut line: Vec<Glyph>, pieces: &mut Vec<Piece>) {
     // Some programs print twice to make text bold.
     line.dedup_by(|b, a| a.char == b.char && (a.x0 - b.x0).abs() < a.size * 0.08);
     // The largest glyphs define the line's baseline.
-    let Some(y) = line.iter().max_by(|a, b| a.size.total_cmp(&b.size)).map(|glyph| glyph.y) else { return };
+    let Some(y) = largest(&line).map(|glyph| glyph.y) else { return };
     let mut run: Vec<Glyph> = Vec::new();
     // The last glyph may end before another one, as a mark that is drawn over its letter does.
     let mut end = f32::MIN;
@@ -125,13 +132,17 @@ fn split(mut line: Vec<Glyph>, pieces: &mut Vec<Piece>) {
     pieces.extend(piece(run, y));
 }
 
-fn piece(run: Vec<Glyph>, y: f32) -> Option<Piece> {
+fn piece(mut run: Vec<Glyph>, y: f32) -> Option<Piece> {
+    // A word that is divided ends in a hyphen.
+    let is_divided = run.last().is_some_and(|glyph| glyph.char == SOFT_HYPHEN);
+    run.retain(|glyph| glyph.char != SOFT_HYPHEN);
+    if let Some(end) = run.last().copied().filter(|_| is_divided) {
+        run.push(Glyph { char: '-', x0: end.x1, ..end });
+    }
     let (x0, x1) = (run.first()?.x0, run.iter().map(|glyph| glyph.x1).fold(f32::MIN, f32::max));
     let letters = run.iter().filter(|glyph| glyph.char.is_alphanumeric()).count();
     let bold = run.iter().filter(|glyph| glyph.bold && glyph.char.is_alphanumeric()).count();
-    let mut sizes: Vec<f32> = run.iter().map(|glyph| glyph.size).collect();
-    sizes.sort_by(f32::total_cmp);
-    let size = sizes[sizes.len() / 2];
+    let size = median_size(&run)?;
     let text = bidi::logical(raised::mark(run));
     Some(Piece { text, x0, x1, y, size, bold: letters > 0 && bold * 10 >= letters * 9 })
 }

@@ -4,8 +4,8 @@ use super::glyph::{Glyph, RAISED, RAISED_END};
 use super::script::{is_right_to_left, is_spaceless};
 use crate::literal::Shift;
 
-/// Maximum size of a raised glyph, as a share of that of its word.
-const SIZE: f32 = 0.8;
+/// Maximum size of a raised or lowered glyph, as a share of that of its word. Browsers print them at 0.83.
+pub(super) const SIZE: f32 = 0.86;
 /// Minimum and maximum height above the baseline of the word, in ems of the word. Higher glyphs are of other lines.
 const HEIGHT: std::ops::RangeInclusive<f32> = 0.15..=0.75;
 /// Maximum number of glyphs; longer raised text is no exponent.

@@ -2,10 +2,17 @@
 
 use super::columns::reads_from_right;
 use super::line::{Line, join};
+use super::piece::Piece;
 
 /// Maximum number of lines examined for the tables of one region. Without it, many lines that nearly form tables would
 /// take quadratic time.
 pub(super) const MAX_EFFORT: usize = 100_000;
+/// Maximum number of words of a stretched line.
+const MAX_STRETCHED: usize = 20;
+/// Maximum difference of the gaps between the words of a stretched line, in ems.
+const EQUAL_GAPS: f32 = 0.15;
+/// Maximum difference of the edges of two lines of a justified paragraph, in ems.
+const SAME_EDGE: f32 = 0.5;
 
 /// Returns the rows of a table that begins at line `start`, and the index of the next line.
 ///
@@ -17,11 +24,12 @@ pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Ve
     let mut wide = 0;
     while let Some(line) = lines.get(end).filter(|_| *effort > 0) {
         *effort -= 1;
-        if line.pieces.len() < 2 {
+        if !is_row(lines, end) {
             // Continuation line of a cell, between rows.
-            let next = lines.get(end + 1);
             let inside = end > start
-                && next.is_some_and(|next| next.pieces.len() >= 2 && near(line, next))
+                && line.pieces.len() < 2
+                && is_row(lines, end + 1)
+                && near(line, &lines[end + 1])
                 && near(&lines[end - 1], line);
             if !inside {
                 break;
@@ -69,6 +77,35 @@ pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Ve
     (clashes * 4 <= rows).then_some((grid, end))
 }
 
+/// Checks for a line of several pieces that are no words of running text.
+fn is_row(lines: &[Line], at: usize) -> bool {
+    lines.get(at).is_some_and(|line| line.pieces.len() >= 2 && !is_stretched(lines, at))
+}
+
+/// Checks for a line of a narrow justified paragraph, where the gaps between words are as wide as those between cells.
+fn is_stretched(lines: &[Line], at: usize) -> bool {
+    let line = &lines[at];
+    let is_cell = |piece: &Piece| piece.text.contains(|c: char| c == ' ' || c.is_numeric());
+    if line.pieces.len() > MAX_STRETCHED || line.pieces.iter().any(is_cell) {
+        return false;
+    }
+    // Names are cells too.
+    let lower = line.pieces.iter().filter(|piece| piece.text.starts_with(char::is_lowercase)).count();
+    if lower < 2 || lower * 2 < line.pieces.len() {
+        return false;
+    }
+    let em = line.size();
+    let gaps = line.pieces.windows(2).map(|pair| pair[1].x0 - pair[0].x1);
+    let (least, most) = gaps.fold((f32::MAX, f32::MIN), |(least, most), gap| (least.min(gap), most.max(gap)));
+    let has_edges_of = |other: &Line| {
+        (other.x0() - line.x0()).abs() <= SAME_EDGE * em && (other.x1() - line.x1()).abs() <= SAME_EDGE * em
+    };
+    let above = at.checked_sub(1).and_then(|above| lines.get(above));
+    most - least <= EQUAL_GAPS * em
+        && (above.is_some_and(|above| near(above, line) && has_edges_of(above))
+            || lines.get(at + 1).is_some_and(|below| near(line, below) && has_edges_of(below)))
+}
+
 /// Returns the merged horizontal intervals of the lines' pieces, from left to right.
 fn table_columns(run: &[Line]) -> Vec<(f32, f32)> {
     let mut intervals: Vec<(f32, f32)> = run
@@ -95,4 +132,55 @@ fn near(above: &Line, line: &Line) -> bool {
 /// Checks for the line distance of table rows, which may be wider.
 fn near_row(above: &Line, line: &Line) -> bool {
     above.y() - line.y() < line.size().max(above.size()) * 4.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns lines of pieces `(text, x0, x1)`.
+    fn lines(source: &[&[(&str, f32, f32)]]) -> Vec<Line> {
+        let line = |(number, pieces): (usize, &&[(&str, f32, f32)])| {
+            let piece = |&(text, x0, x1): &(&str, f32, f32)| Piece {
+                text: text.to_owned(),
+                x0,
+                x1,
+                y: 700.0 - number as f32 * 12.0,
+                size: 10.0,
+                bold: false,
+            };
+            Line { pieces: pieces.iter().map(piece).collect() }
+        };
+        source.iter().enumerate().map(line).collect()
+    }
+
+    #[test]
+    fn stretched_lines_of_a_paragraph_are_no_rows() {
+        let lines = lines(&[
+            &[("The council met on Tuesday in the old", 50.0, 250.0)],
+            &[
+                ("alternatives", 50.0, 102.0),
+                ("with", 118.0, 136.0),
+                ("different", 152.0, 190.0),
+                ("duties,", 206.0, 250.0),
+            ],
+            &[("consequences for the people of the town", 50.0, 250.0)],
+            &[("representatives", 50.0, 118.0), ("emphasised", 135.0, 187.0), ("throughout", 204.0, 250.0)],
+            &[("international", 50.0, 110.0), ("collaboration", 190.0, 250.0)],
+            &[("that it is open.", 50.0, 120.0)],
+        ]);
+        for start in 0..lines.len() {
+            assert_eq!(at(&lines, start, &mut MAX_EFFORT.clone()), None, "{start}");
+        }
+    }
+
+    #[test]
+    fn cells_at_equal_distances_are_a_table() {
+        let row =
+            |cells: [&'static str; 3]| [(cells[0], 50.0, 80.0), (cells[1], 135.0, 165.0), (cells[2], 220.0, 250.0)];
+        let rows = [row(["name", "Size", "Unit"]), row(["bolt", "1200", "mm"]), row(["nut", "3400", "mm"])];
+        let lines = lines(&[&rows[0], &rows[1], &rows[2]]);
+        let (grid, end) = at(&lines, 0, &mut MAX_EFFORT.clone()).expect("a table");
+        assert_eq!((grid.len(), end), (3, 3));
+    }
 }

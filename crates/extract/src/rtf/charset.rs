@@ -32,6 +32,8 @@ fn windows(number: i32) -> &'static Encoding {
 /// Returns the encoding of a font's character set (`\fcharset`); `None` for the document's own.
 pub(super) fn of_font(number: i32) -> Option<&'static Encoding> {
     let page = match number {
+        // Western, whatever the document has.
+        0 => 1252,
         128 => 932,
         129 | 130 => 949,
         134 => 936,

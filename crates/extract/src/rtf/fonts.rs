@@ -48,7 +48,10 @@ impl Fonts {
         if number == SYMBOL_CHARSET {
             self.pictures.insert(self.entry);
         } else if let Some(encoding) = charset::of_font(number) {
-            self.encodings.insert(self.entry, encoding);
+            // Programs that write UTF-8, which the format does not have, write it in all fonts.
+            if self.default != encoding_rs::UTF_8 {
+                self.encodings.insert(self.entry, encoding);
+            }
         }
     }
 
@@ -74,6 +77,11 @@ impl Fonts {
         }
         let encoding = self.encodings.get(&font).copied().unwrap_or(self.default);
         encoding.decode_without_bom_handling(bytes).0.into_owned()
+    }
+
+    /// Returns the text of bytes without a font, such as those of properties.
+    pub(super) fn decode_plain(&self, bytes: &[u8]) -> String {
+        self.default.decode_without_bom_handling(bytes).0.into_owned()
     }
 
     /// Returns the character of a code that the file maps to the private use area at U+F000.

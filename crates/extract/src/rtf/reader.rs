@@ -226,7 +226,10 @@ impl Reader {
             return;
         }
         let bytes = std::mem::take(&mut self.pending);
-        let text = self.fonts.decode(state.font, &bytes, state.destination == Destination::Marker);
+        let text = match state.destination {
+            Destination::Title | Destination::Subject | Destination::Author => self.fonts.decode_plain(&bytes),
+            destination => self.fonts.decode(state.font, &bytes, destination == Destination::Marker),
+        };
         self.push(&text, state);
     }
 
@@ -514,6 +517,13 @@ mod tests {
             markdown(b"{\\rtf1\\ansicpg1250{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset128 B;}}\\'9a\\f1 \\'93\\'fa\\'96\\'7b\\par}"),
             "š日本\n"
         );
+        // The character set of a font, which properties do not have.
+        let fonts = "{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset1 B;}{\\f2 C;}}{\\info{\\title \\'e9}}";
+        let source = format!("{{\\rtf1\\ansicpg1251\\deff0{fonts}caf\\'e9 \\f1 \\'e9\\f2 \\'e9\\par}}");
+        assert_eq!(markdown(source.as_bytes()), "café йй\n");
+        assert_eq!(read(source.as_bytes()).expect("a document").title.as_deref(), Some("й"));
+        let unicode = source.replace("1251", "65001").replace("\\'e9", "\\'d0\\'b9");
+        assert_eq!(markdown(unicode.as_bytes()), "cafй йй\n");
     }
 
     #[test]

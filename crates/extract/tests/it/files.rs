@@ -118,18 +118,25 @@ const ODF: &str = r#"xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:
 
 /// Builds an OpenDocument file of a kind (`text`, `presentation`, `spreadsheet`) from automatic styles and a body.
 pub fn opendocument(kind: &str, styles: &str, body: &str) -> Vec<u8> {
+    opendocument_with(kind, styles, body, &[])
+}
+
+/// Builds an OpenDocument file with further parts.
+pub fn opendocument_with(kind: &str, styles: &str, body: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     let content = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"#
     );
     let meta = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document-meta {ODF}><office:meta><dc:title>Open &amp; free</dc:title><meta:initial-creator>Ann</meta:initial-creator><meta:creation-date>2024-03-01T00:00:00</meta:creation-date></office:meta></office:document-meta>"#
     );
-    archive(&[
-        ("mimetype", &format!("application/vnd.oasis.opendocument.{kind}")),
+    let media_type = format!("application/vnd.oasis.opendocument.{kind}");
+    let own: [(&str, &str); 4] = [
+        ("mimetype", &media_type),
         ("content.xml", &content),
         ("meta.xml", &meta),
         ("META-INF/manifest.xml", "<manifest/>"),
-    ])
+    ];
+    archive(&[own.as_slice(), parts].concat())
 }
 
 /// Builds a workbook from sheet names and rows of text cells.
@@ -189,6 +196,57 @@ pub fn workbook(sheets: &[(&str, String)], styles: &str) -> Vec<u8> {
     ];
     all.extend(parts.iter().map(|(name, part)| (name.as_str(), part.as_str())));
     archive(&all)
+}
+
+/// Builds a presentation from the shapes of each slide, and those of the layout and the master of all slides.
+pub fn pptx(slides: &[&str], layout: &str, master: &str) -> Vec<u8> {
+    const NAMES: &str = r#"xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main""#;
+    const TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/ppt/presentation.xml" ContentType="application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"/></Types>"#;
+    let part = |root: &str, shapes: &str| {
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?><p:{root} {NAMES}><p:cSld><p:spTree><p:nvGrpSpPr/><p:grpSpPr/>{shapes}</p:spTree></p:cSld></p:{root}>"#
+        )
+    };
+    let relations = |of: &[(String, &str, String)]| {
+        let all: String = of
+            .iter()
+            .map(|(id, kind, target)| {
+                format!(r#"<Relationship Id="{id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}" Target="{target}"/>"#)
+            })
+            .collect();
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{all}</Relationships>"#
+        )
+    };
+    let one = |kind: &'static str, target: &str| relations(&[("r1".to_owned(), kind, target.to_owned())]);
+    let ids: String =
+        (1..=slides.len()).map(|number| format!(r#"<p:sldId id="{}" r:id="s{number}"/>"#, 255 + number)).collect();
+    let presentation = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><p:presentation {NAMES}><p:sldIdLst>{ids}</p:sldIdLst><p:sldSz cx="9144000" cy="6858000"/></p:presentation>"#
+    );
+    let related: Vec<(String, &str, String)> =
+        (1..=slides.len()).map(|number| (format!("s{number}"), "slide", format!("slides/slide{number}.xml"))).collect();
+    let mut parts = vec![
+        ("[Content_Types].xml".to_owned(), TYPES.to_owned()),
+        ("_rels/.rels".to_owned(), one("officeDocument", "ppt/presentation.xml")),
+        ("ppt/presentation.xml".to_owned(), presentation),
+        ("ppt/_rels/presentation.xml.rels".to_owned(), relations(&related)),
+        ("ppt/slideMasters/slideMaster1.xml".to_owned(), part("sldMaster", master)),
+        ("ppt/slideLayouts/slideLayout1.xml".to_owned(), part("sldLayout", layout)),
+        (
+            "ppt/slideLayouts/_rels/slideLayout1.xml.rels".to_owned(),
+            one("slideMaster", "../slideMasters/slideMaster1.xml"),
+        ),
+    ];
+    for (number, shapes) in (1..).zip(slides) {
+        parts.push((format!("ppt/slides/slide{number}.xml"), part("sld", shapes)));
+        parts.push((
+            format!("ppt/slides/_rels/slide{number}.xml.rels"),
+            one("slideLayout", "../slideLayouts/slideLayout1.xml"),
+        ));
+    }
+    let parts: Vec<(&str, &str)> = parts.iter().map(|(name, part)| (name.as_str(), part.as_str())).collect();
+    archive(&parts)
 }
 
 pub const RTF: &[u8] = b"{\\rtf1\\ansi\\ansicpg1251{\\fonttbl{\\f0\\fcharset204 Arial;}}{\\info{\\title Plan}{\\author Ann}}\\pard\\outlinelevel0 Heading\\par\\pard\\f0 \\'cf\\'f0\\'e8\\'e2\\'e5\\'f2 {\\b bold}\\par\\trowd\\pard\\intbl a\\cell b\\cell\\row\\pard end\\par}";

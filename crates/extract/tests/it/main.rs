@@ -13,5 +13,7 @@ mod pdf_fields;
 mod pdf_layout;
 mod pdf_pages;
 mod pdf_radicals;
+mod pdf_right_to_left;
+mod presentations;
 mod word_documents;
 mod workbooks;

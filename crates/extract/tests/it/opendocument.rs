@@ -1,7 +1,7 @@
 //! Numbers, notes and raised text of OpenDocument files.
 
 use crate::documents::read;
-use crate::files::opendocument;
+use crate::files::{opendocument, opendocument_with};
 
 const STYLES: &str = r#"<style:style style:name="Up"><style:text-properties style:text-position="super 58%"/></style:style><style:style style:name="Raised"><style:text-properties style:text-position="33% 58%"/></style:style><style:style style:name="Down"><style:text-properties style:text-position="sub 58%"/></style:style><text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")"/></text:list-style><text:list-style style:name="R"><text:list-level-style-number text:level="1" style:num-format="I" style:num-suffix="." text:start-value="4"/></text:list-style><text:list-style style:name="D"><text:list-level-style-number text:level="1" style:num-format="1"/><text:list-level-style-number text:level="2" style:num-format="1" text:display-levels="2"/></text:list-style>"#;
 
@@ -127,6 +127,35 @@ fn a_note_of_several_paragraphs_is_one_note() {
         note("<text:p>Two.</text:p>")
     );
     assert_eq!(markdown(&body), "First[^1] and[^2]\n\n[^1]: One. More.\n\n[^2]: Two.\n");
+}
+
+#[test]
+fn formulas_in_objects_are_read() {
+    let object = |name: &str| {
+        format!(
+            r#"<draw:frame><draw:object xlink:href="./{name}"/><draw:image xlink:href="./Replacements/{name}"/></draw:frame>"#
+        )
+    };
+    let body = format!(
+        "<text:p>Energy {} of a <text:span>mass</text:span></text:p>{}{}{}",
+        object("Object 1"),
+        object("Object 1"),
+        object("Object 2"),
+        object("Object 3")
+    );
+    let formula = "<math><mi>E</mi><mo>=</mo><msup><mi>c</mi><mn>2</mn></msup></math>";
+    let chart = "<office:document-content><text:p>chart</text:p></office:document-content>";
+    let parts = [("Object 1/content.xml", formula), ("Object 2/content.xml", chart)];
+    let read = read("a.odt", &opendocument_with("text", "", &body, &parts)).expect("a document");
+    assert_eq!(read.markdown, "Energy E=c^2 of a mass\n\nE=c^2\n");
+}
+
+#[test]
+fn cells_without_text_show_their_values() {
+    let cells = r#"<table:table-cell office:value-type="date" office:date-value="2024-03-01"/><table:table-cell office:value-type="boolean" office:boolean-value="false"/><table:table-cell office:value-type="float" office:value="7"><text:p>7 EUR</text:p></table:table-cell>"#;
+    let body = format!(r#"<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>"#);
+    let read = read("a.ods", &opendocument("spreadsheet", "", &body)).expect("a sheet");
+    assert_eq!(read.markdown, "## Sheet: S\n\n| 2024-03-01 | FALSE | 7 EUR |\n| --- | --- | --- |\n");
 }
 
 #[test]

@@ -188,6 +188,19 @@ fn text_under_phonetic_guides_is_read() {
 }
 
 #[test]
+fn fields_in_instructions_and_drop_caps_are_no_text_of_their_own() {
+    let mark = |kind: &str| format!(r#"<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>"#);
+    let run = |text: &str| format!(r#"<w:r><w:t xml:space="preserve">{text}</w:t></w:r>"#);
+    let code = |text: &str| format!("<w:r><w:instrText>{text}</w:instrText></w:r>");
+    let [begin, separate, end] = ["begin", "separate", "end"].map(mark);
+    let merged = [begin.as_str(), &code("MERGEFIELD x"), &separate, &run("INNER"), &end].concat();
+    let field = [begin.as_str(), &code("IF"), &merged, &code("= 1 2 3"), &separate, &run("RESULT"), &end].concat();
+    let cap = format!(r#"<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr>{}</w:p>"#, run("D"));
+    let body = format!("<w:p>{}{field}{}</w:p>{cap}<w:p>{}</w:p>", run("The "), run(" is so."), run("rop caps start."));
+    assert_eq!(read("a.docx", &docx(&body)).expect("a document").markdown, "The RESULT is so.\n\nDrop caps start.\n");
+}
+
+#[test]
 fn deeply_nested_formulas_are_read() {
     let [open, close] = ["<m:d><m:e>", "</m:e></m:d>"].map(|tags| tags.repeat(100_000));
     let body = formula(&format!("{open}<m:r><m:t>23</m:t></m:r>{close}"));

@@ -1,24 +1,27 @@
 //! Parts of Word documents that the library leaves out: numbers of headings, text boxes, charts, diagrams and pictures in
-//! list items, the structure of formulas, and the text under phonetic guides.
+//! list items; and the instructions of fields and drop caps, which it takes for text and for paragraphs.
 
 mod body;
+mod drop_caps;
+mod fields;
 mod frames;
 mod headings;
 mod levels;
-mod markup;
 mod numbers;
-mod omml;
-mod package;
 
 use office_oxide::docx::DocxDocument;
 use office_oxide::ir::Section;
 
-/// Returns the file with formulas and phonetic guides in a form that the library reads. Returns `None` for one without
-/// them.
-///
-/// The library must have read the file before: it rejects archives with several parts of the same name.
-pub(super) fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
-    package::rewritten(bytes)
+/// Returns a part of a document without the text in the instructions of fields. Returns `None` for a part without such
+/// text.
+pub(super) fn without_field_instructions(part: &str) -> Option<String> {
+    fields::without_instructions(part)
+}
+
+/// Returns a part of a document with drop caps in the paragraphs behind them. Returns `None` for a part without drop
+/// caps.
+pub(super) fn with_joined_drop_caps(part: &str) -> Option<String> {
+    drop_caps::joined(part)
 }
 
 /// Completes the sections that the library made of a document. `bytes` are those of its file.

@@ -115,8 +115,18 @@ fn embedded_elements_are_dropped() {
             "<iframe src='x'>Your browser knows no frames</iframe><video controls>No video</video><object>No object</object><canvas>No canvas</canvas><svg><text>drawn</text></svg><select><option>One</option></select><textarea>typed</textarea><template><p>Not yet</p></template>",
         ),
         &["about the rest"],
-        &["no frames", "No object", "No canvas", "drawn", "One\n", "typed", "Not yet"],
+        &["no frames", "No video", "No object", "No canvas", "drawn", "One\n", "typed", "Not yet"],
     );
+}
+
+#[test]
+fn shadow_roots_are_read() {
+    let component = format!(
+        "<x-doc><template shadowrootmode='open'>{}<slot name='end'></slot></template><p slot='end'>And so it ended, long after the others had gone.</p></x-doc>",
+        prose("levees")
+    );
+    let markdown = reads(&page(&component), &["about levees,", "And so it ended"], &[]);
+    assert!(markdown.find("about levees,") < markdown.find("And so it ended"), "{markdown}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Package of a Word document with parts in the markup that the library reads.
+//! Package of a document or presentation with parts in the markup that the library reads.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read, Write};
@@ -7,18 +7,24 @@ use office_oxide::core::xml::ensure_utf8;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use super::markup;
+use super::{markup, word};
 
 /// Maximum unpacked size of all parts that are searched, in bytes: that of one part with the library's strict limits.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Returns the file with rewritten parts. Returns `None` if there is nothing to rewrite.
-pub(super) fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Passes over the text of a part. Each returns `None` for a part without what it rewrites.
+const PASSES: [fn(&str) -> Option<String>; 3] =
+    [word::without_field_instructions, word::with_joined_drop_caps, markup::rewritten];
+
+/// Returns the file with rewritten parts. Returns `None` if there is nothing to rewrite. `first` is the first pass over a
+/// part, with its name, which begins with a slash, and its text.
+pub(super) fn rewritten(bytes: &[u8], first: impl Fn(&str, &str) -> Option<String>) -> Option<Vec<u8>> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
     let mut room = MAX_BYTES;
     let mut parts = HashMap::new();
     for at in 0..archive.len() {
-        if let Some(part) = unpacked(&mut archive, at, &mut room).and_then(|part| markup::rewritten(&part)) {
+        let part = unpacked(&mut archive, at, &mut room);
+        if let Some(part) = part.and_then(|(name, part)| rewritten_part(&part, |part| first(&name, part))) {
             parts.insert(at, part);
         }
     }
@@ -46,13 +52,20 @@ pub(super) fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     package.finish().ok().map(Cursor::into_inner)
 }
 
-/// Returns an XML part as text, if there is room for it.
-fn unpacked(archive: &mut ZipArchive<Cursor<&[u8]>>, at: usize, room: &mut usize) -> Option<String> {
+/// Returns a part behind all passes, or `None` if there is nothing to rewrite.
+fn rewritten_part(part: &str, first: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let part = part.strip_prefix('\u{feff}').unwrap_or(part);
+    PASSES.iter().fold(first(part), |rewritten, pass| pass(rewritten.as_deref().unwrap_or(part)).or(rewritten))
+}
+
+/// Returns the name of an XML part and its text, if there is room for it.
+fn unpacked(archive: &mut ZipArchive<Cursor<&[u8]>>, at: usize, room: &mut usize) -> Option<(String, String)> {
     if *room == 0 {
         return None;
     }
     let part = archive.by_index(at).ok()?;
-    if !part.name().ok()?.to_ascii_lowercase().ends_with(".xml") {
+    let name = format!("/{}", part.name().ok()?);
+    if !name.to_ascii_lowercase().ends_with(".xml") {
         return None;
     }
     let limit = u64::try_from(*room).ok()?;
@@ -64,7 +77,7 @@ fn unpacked(archive: &mut ZipArchive<Cursor<&[u8]>>, at: usize, room: &mut usize
     if !is_whole {
         return None;
     }
-    String::from_utf8(ensure_utf8(&bytes).unwrap_or(bytes)).ok()
+    Some((name, String::from_utf8(ensure_utf8(&bytes).unwrap_or(bytes)).ok()?))
 }
 
 #[cfg(test)]
@@ -89,7 +102,7 @@ mod tests {
             ("word/footnotes.xml", "<m:oMath><m:r><m:t>√2</m:t></m:r></m:oMath>"),
             ("a.txt", formula),
         ]);
-        let file = rewritten(&file).expect("a file");
+        let file = rewritten(&file, |_, _| None).expect("a file");
         let contents = |file: &[u8]| -> Vec<String> {
             let mut archive = ZipArchive::new(Cursor::new(file)).expect("an archive");
             let content = |at: usize| {
@@ -104,7 +117,8 @@ mod tests {
 
     #[test]
     fn files_without_formulas_stay() {
-        assert_eq!(rewritten(&package(&[("word/document.xml", "<w:p/>"), ("word/styles.xml", "")])), None);
-        assert_eq!(rewritten(b"no archive"), None);
+        let file = package(&[("word/document.xml", "<w:p/>"), ("word/styles.xml", "")]);
+        assert_eq!(rewritten(&file, |_, _| None), None);
+        assert_eq!(rewritten(b"no archive", |_, _| None), None);
     }
 }

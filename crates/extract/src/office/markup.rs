@@ -1,5 +1,5 @@
-//! Markup of a part of a Word document in a form that the library reads: formulas as lines of text, and the text under
-//! phonetic guides (ruby) as runs of the paragraph.
+//! Markup of a part of a document or presentation in a form that the library reads: formulas as lines of text, also those
+//! with an alternative for older programs, and the text under phonetic guides (ruby) as runs of the paragraph.
 
 use std::ops::Range;
 
@@ -19,9 +19,7 @@ pub(super) fn rewritten(part: &str) -> Option<String> {
     if !part.contains("oMath") && !part.contains("ruby") {
         return None;
     }
-    let part = part.strip_prefix('\u{feff}').unwrap_or(part);
-    let mut reader = Reader::from_str(part);
-    reader.config_mut().check_end_names = false;
+    let reader = xml::lenient(part);
     Rewriter { part, reader, out: String::new(), copied: 0, room: part.len(), open: Vec::new() }.read()
 }
 
@@ -36,6 +34,11 @@ enum Open {
     RubyBase,
     /// Formulas on lines of their own. True behind the first.
     Display(bool),
+    Paragraph,
+    /// Alternatives of the content of a paragraph (ECMA-376 part 3, 7.2). True behind the one that is read.
+    Alternatives(bool),
+    /// The alternative that is read.
+    Alternative,
     Other,
 }
 
@@ -68,7 +71,9 @@ impl Rewriter<'_> {
                 _ => {}
             }
         }
-        let is_cut = self.open.iter().any(|open| matches!(open, Open::Ruby | Open::RubyBase));
+        let is_left_out =
+            |open: &Open| matches!(open, Open::Ruby | Open::RubyBase | Open::Alternatives(_) | Open::Alternative);
+        let is_cut = self.open.iter().any(is_left_out);
         if self.copied == 0 || is_cut {
             return None;
         }
@@ -78,7 +83,7 @@ impl Rewriter<'_> {
 
     /// Returns the place behind the last event.
     fn place(&self) -> Option<usize> {
-        usize::try_from(self.reader.buffer_position()).ok()
+        xml::place(&self.reader)
     }
 
     /// Copies the part up to a place.
@@ -98,6 +103,16 @@ impl Rewriter<'_> {
         let local = name.rsplit_once(':').map_or(name, |(_, local)| local);
         let in_run = matches!(self.open.last(), Some(Open::Run(_)));
         let in_ruby = matches!(self.open.last(), Some(Open::Ruby));
+        let in_paragraph = matches!(self.open.last(), Some(Open::Paragraph | Open::Alternative));
+        if let Some(Open::Alternatives(is_read)) = self.open.last_mut() {
+            if std::mem::replace(is_read, true) {
+                xml::text(&mut self.reader)?;
+            } else {
+                self.open.push(Open::Alternative);
+            }
+            self.copied = self.place()?;
+            return Some(());
+        }
         let open = match local {
             "rubyBase" if in_ruby => {
                 self.copied = end;
@@ -109,6 +124,12 @@ impl Rewriter<'_> {
             }
             "oMath" => return self.formula(name, end),
             "oMathPara" => Open::Display(false),
+            "p" => Open::Paragraph,
+            "AlternateContent" if in_paragraph => {
+                self.copy(start)?;
+                self.copied = end;
+                Open::Alternatives(false)
+            }
             "r" => Open::Run(Run { tag: start..end, name: start + 1..start + 1 + name.len(), properties: end..end }),
             "rPr" if in_run => Open::RunProperties(start),
             "ruby" if in_run && self.end_run(start)? => Open::Ruby,
@@ -126,7 +147,8 @@ impl Rewriter<'_> {
                     run.properties = begin..end;
                 }
             }
-            Some(Open::RubyBase) => {
+            Some(Open::Alternatives(_)) => self.copied = end,
+            Some(Open::RubyBase | Open::Alternative) => {
                 self.copy(start)?;
                 self.copied = end;
             }
@@ -212,6 +234,33 @@ mod tests {
             formula("; c")
         );
         assert_eq!(rewritten(&part), Some(expected));
+    }
+
+    #[test]
+    fn the_first_alternative_in_a_paragraph_is_read() {
+        let formula = "<m:oMath><m:f><m:num><m:t>1</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f></m:oMath>";
+        let written = "<m:oMath><m:r><m:t>1/2</m:t></m:r></m:oMath>";
+        let alternatives = |content: &str| {
+            format!(
+                "<mc:AlternateContent> <mc:Choice Requires='a14'>{content}</mc:Choice><mc:Choice><a:r/></mc:Choice> <mc:Fallback><a:r><a:t>picture</a:t></a:r></mc:Fallback></mc:AlternateContent>"
+            )
+        };
+        let math = |formula: &str| format!("<a14:m>{formula}</a14:m>");
+        for (content, expected) in [
+            (alternatives(&math(formula)), math(written)),
+            (alternatives(&alternatives(&math(formula))), math(written)),
+            (math(formula) + "<mc:AlternateContent/><a:r/>", math(written) + "<mc:AlternateContent/><a:r/>"),
+            (math(formula) + "<mc:AlternateContent></mc:AlternateContent><a:r/>", math(written) + "<a:r/>"),
+        ] {
+            let part = format!("<p:sp><a:p><a:r/>{content}<a:r/></a:p></p:sp>");
+            let expected = format!("<p:sp><a:p><a:r/>{expected}<a:r/></a:p></p:sp>");
+            assert_eq!(rewritten(&part), Some(expected), "{part}");
+        }
+        // Those of a shape are left to the library.
+        let part = |formula: &str| format!("<p:spTree>{}</p:spTree>", alternatives(&format!("<a:p>{formula}</a:p>")));
+        assert_eq!(rewritten(&part(formula)), Some(part(written)));
+        let cut = format!("<a:p>{formula}<mc:AlternateContent><mc:Choice>");
+        assert_eq!(rewritten(&cut), None);
     }
 
     #[test]
