@@ -60,7 +60,7 @@ struct Check {
     is_paid: bool,
 }
 
-/// What a source may do at a moment.
+/// Next step of a source.
 enum Turn<'a> {
     Check(Permitted<'a>),
     /// Ask again when another check has ended.

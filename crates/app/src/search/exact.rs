@@ -11,7 +11,6 @@ use model::{CaptureId, DocId};
 use retrieval_core::phrase::{Occurrences, Phrases};
 use retrieval_core::sections::{Buckets, PhraseSections, PhraseWords};
 
-use super::retrieve::texts;
 use super::{Search, SearchRequest};
 use crate::App;
 use crate::content_budget::steps;
@@ -110,7 +109,7 @@ impl App {
         hits: &[Hit],
     ) -> Result<Vec<Place>> {
         let request = search.request.clone();
-        let phrases = self.compute(search, move |_| PhraseWords::new(texts(&request))).await?;
+        let phrases = self.compute(search, move |_| PhraseWords::new(request.texts())).await?;
         let long = hits.iter().filter_map(|hit| {
             let loaded = documents.get(&hit.doc_id)?;
             let map = loaded.capture.parts.as_ref()?;
@@ -171,7 +170,7 @@ impl App {
 
 /// Finds the phrases of each document as far as it is loaded: in the parts of its content, or in its other texts.
 fn check(request: &SearchRequest, loaded: Vec<LoadedDocument>, stop: &Stop) -> Vec<(LoadedDocument, Occurrences)> {
-    let mut phrases = Phrases::new(texts(request));
+    let mut phrases = Phrases::new(request.texts());
     let checked = loaded.into_iter().take_while(|_| !stop.is_stopped()).map(|loaded| {
         let LoadedDocument { document, capture, .. } = &loaded;
         let language = document.language.as_deref();
@@ -194,7 +193,7 @@ fn check_texts(
     texts: Vec<(DocId, Joined, Option<String>)>,
     stop: &Stop,
 ) -> Vec<(DocId, Vec<usize>)> {
-    let mut phrases = Phrases::new(super::retrieve::texts(request));
+    let mut phrases = Phrases::new(request.texts());
     let texts = texts.into_iter().take_while(|_| !stop.is_stopped());
     let found = texts.filter_map(|(doc_id, run, language)| {
         let Occurrences { any, sections } = phrases.find_in(&run.text, &run.starts, language.as_deref());

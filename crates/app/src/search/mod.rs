@@ -100,6 +100,15 @@ pub struct SearchRequest {
     pub original: Option<String>,
 }
 
+impl SearchRequest {
+    /// Returns the texts to search for: the rewrites if there are any, otherwise the query.
+    fn texts(&self) -> Vec<&str> {
+        let rewrites: Vec<&str> =
+            self.search_queries.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+        if rewrites.is_empty() { vec![&self.query] } else { rewrites }
+    }
+}
+
 /// Amount of text that the answer shows; no more is computed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Detail {
@@ -488,7 +497,7 @@ impl App {
                 let building = self.compute(search, move |stop| {
                     with_analyzers(|analyzers| {
                         let mut snippets = Snippets::new(&request.query, analyzers);
-                        let mut phrases = request.exact_match.then(|| Phrases::new(retrieve::texts(&request)));
+                        let mut phrases = request.exact_match.then(|| Phrases::new(request.texts()));
                         let step = step.into_iter().take_while(|_| !stop.is_stopped());
                         let hits = step
                             .map(|(source, rank)| hit::hit(&request, rank, source, &mut snippets, phrases.as_mut()));

@@ -64,7 +64,7 @@ impl App {
         let policy = &request.source_policy;
         let base = FirstStageRequest {
             collection,
-            texts: texts(request).into_iter().map(str::to_owned).collect(),
+            texts: request.texts().into_iter().map(str::to_owned).collect(),
             exact_phrase: request.exact_match,
             rerank_text: Some(request.query.clone()),
             filters: filters(request, collection),
@@ -365,13 +365,6 @@ fn analyse(loaded: Vec<LoadedDocument>, limit: usize, vectors: &VectorCache, sto
         (loaded.document.doc_id, (document, Box::new(loaded)))
     });
     analysed.collect()
-}
-
-/// Returns the texts to search for: the rewrites if there are any, otherwise the query.
-pub(super) fn texts(request: &SearchRequest) -> Vec<&str> {
-    let rewrites: Vec<&str> =
-        request.search_queries.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
-    if rewrites.is_empty() { vec![&request.query] } else { rewrites }
 }
 
 fn filters(request: &SearchRequest, collection: Collection) -> Filters {

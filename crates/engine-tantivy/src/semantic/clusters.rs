@@ -4,6 +4,7 @@
 //! into groups. If a vector of a group were near the query, the query would be near the center too, within what random differences explain.
 //! Where vectors are far from all centers, nothing is skipped.
 
+use std::iter;
 use std::ops::Range;
 
 use super::passages::Vector;
@@ -108,7 +109,7 @@ impl Clusters {
     pub fn within(&self, query: &[u64], bits: u16) -> Vec<Range<usize>> {
         // Half of the bits of unrelated vectors differ.
         if self.groups.is_empty() || usize::from(bits) >= 32 * self.words {
-            return vec![0..self.vectors];
+            return iter::once(0..self.vectors).collect();
         }
         let distances = self.distances(query);
         let near = near(self.words);
@@ -150,7 +151,7 @@ impl Clusters {
 
     /// Iterates over the groups with the ranges of their positions.
     fn groups(&self) -> impl Iterator<Item = (&Group, Range<usize>)> {
-        let starts = std::iter::once(0).chain(self.groups.iter().map(|group| group.end));
+        let starts = iter::once(0).chain(self.groups.iter().map(|group| group.end));
         self.groups.iter().zip(starts).map(|(group, start)| (group, start..group.end))
     }
 }

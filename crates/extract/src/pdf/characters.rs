@@ -57,7 +57,7 @@ pub(super) fn of_page(document: &PdfDocument, page: usize, spans: &[TextSpan]) -
 /// Difference between the texts of the spans and of the raw characters of a page, in any order.
 #[derive(Default)]
 struct Difference {
-    /// How often the spans have a visible character more than the raw characters, without soft hyphens.
+    /// Number of times that the spans have a visible character more than the raw characters, without soft hyphens.
     surplus: HashMap<char, i64>,
     /// Soft hyphens of the spans, and of the raw characters.
     hyphens: [usize; 2],

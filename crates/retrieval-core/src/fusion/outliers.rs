@@ -15,7 +15,7 @@ const MIN_DEVIATION: f64 = 0.01;
 /// Standard deviations beyond the expected cosine from which a document stands out, and with which it does so fully. The nearest of a
 /// thousand random vectors stands out for 3 % of the queries.
 const BEYOND: (f64, f64) = (1.0, 2.5);
-/// The same in a list of all documents. The nearest of few random vectors varies more, and their deviation is less certain: that of 50
+/// Standard deviations in a list of all documents. The nearest of few random vectors varies more, and their deviation is less certain: that of 50
 /// stands out for 3 % of the queries too.
 const BEYOND_IN_WHOLE: (f64, f64) = (1.5, 2.0);
 

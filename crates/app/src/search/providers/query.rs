@@ -4,7 +4,6 @@ use model::Timestamp;
 use web_providers::WebQuery;
 
 use super::super::SearchRequest;
-use super::super::retrieve::texts;
 
 /// Bounds of publication times are widened to it, so that equal searches a little later have equal queries.
 const STEP_MILLIS: i64 = 60 * 60 * 1_000;
@@ -24,7 +23,7 @@ pub fn web_query(request: &SearchRequest) -> WebQuery {
         _ => None,
     };
     WebQuery {
-        text: texts(request).first().copied().unwrap_or_default().to_owned(),
+        text: request.texts().first().copied().unwrap_or_default().to_owned(),
         exact_match: request.exact_match,
         site,
         country: request.country.clone(),
