@@ -95,13 +95,15 @@ impl Calibration {
         }
         let meaning = self.meaning.in_language(language);
         let proven = part(meaning, LEAST, FULL);
+        let proven_in_best = part(self.meaning.best(), LEAST, FULL);
+        let of_best = if proven_in_best > 0.0 { proven / proven_in_best } else { 1.0 };
         let factor = LEAST_FACTOR + (1.0 - LEAST_FACTOR) * proven;
         let trusted = part(meaning, FULL, TRUSTED);
         let between = |unknown: f64, full: f64| unknown + trusted * (full - unknown);
         Trust {
             factor,
             proven,
-            outlier: factor * proven,
+            outlier: factor * of_best,
             alone: between(Trust::UNKNOWN.alone, Trust::FULL.alone),
             with_words: between(Trust::UNKNOWN.with_words, Trust::FULL.with_words),
             most: between(Trust::UNKNOWN.most, Trust::FULL.most),
@@ -116,8 +118,8 @@ pub struct Trust {
     pub factor: f64,
     /// Proof that the model knows the meaning of texts, from 0 to 1.
     pub proven: f64,
-    /// Factor on the weight of documents that stand out: vectors that only repeat the words put texts of one kind near each other, such as
-    /// those of a language.
+    /// Factor on the weight of documents that stand out: a model puts the texts of a language that it does not know near each other, and they
+    /// stand out of those that it knows.
     pub outlier: f64,
     /// Full weight of the nearest document, whatever its words, relative to the best lexical score.
     pub alone: f64,
@@ -302,7 +304,7 @@ mod tests {
     fn vectors_that_repeat_the_words_count_least() {
         let model = calibration(|text| sum(text.split(' ').map(random)));
         assert!(model.meaning.best() < 1.0 && model.repetition > 4.0, "{model:?}");
-        assert_eq!(model.trust(None), Trust { factor: LEAST_FACTOR, outlier: 0.0, ..Trust::UNKNOWN });
+        assert_eq!(model.trust(None), Trust { factor: LEAST_FACTOR, outlier: LEAST_FACTOR, ..Trust::UNKNOWN });
     }
 
     #[test]
@@ -347,6 +349,6 @@ mod tests {
         assert!(trust.is_sorted(), "{trust:?}");
         assert_eq!((trust[0], trust[9]), ((LEAST_FACTOR, -0.9), (1.0, -0.25)));
         assert!(all.is_sorted_by_key(|trust| (trust.outlier, trust.proven)), "{all:?}");
-        assert_eq!((all[2].outlier, all[5].outlier), (0.0, 1.0));
+        assert_eq!((all[2].outlier, all[5].outlier), (LEAST_FACTOR, 1.0));
     }
 }
