@@ -28,10 +28,16 @@ const DEVIATIONS: f32 = 3.0;
 /// Nearest vectors of a sample, the nearest ones first.
 pub struct Nearest(Vec<Sampled>);
 
-struct Sampled {
+/// Vector near the query. The nearest ones come first.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+struct Near {
     distance: u16,
     segment: u32,
     position: u32,
+}
+
+struct Sampled {
+    vector: Near,
     /// Number of candidates that it stands for.
     candidates: f32,
 }
@@ -47,10 +53,10 @@ impl Nearest {
         let of_candidates = (MARGIN * limit as f32 / least) as usize + 2;
         let needed = of_candidates.max(ENOUGH).max(compared(hits));
         if needed < sampled.len() {
-            sampled.select_nth_unstable_by_key(needed, |sampled| sampled.distance);
+            sampled.select_nth_unstable_by_key(needed, |sampled| sampled.vector.distance);
             sampled.truncate(needed);
         }
-        sampled.sort_unstable_by_key(|sampled| sampled.distance);
+        sampled.sort_unstable_by_key(|sampled| sampled.vector.distance);
         Self(sampled)
     }
 
@@ -62,14 +68,13 @@ impl Nearest {
             expected >= MARGIN * limit as f32
         };
         let at = self.0.iter().position(is_enough)?;
-        self.0.get(at.max(ENOUGH - 1)).map(|sampled| sampled.distance)
+        self.0.get(at.max(ENOUGH - 1)).map(|sampled| sampled.vector.distance)
     }
 
     /// Returns the distance within which the best documents are found: they are not worse than the best of the sample and of the nearest
     /// clusters, whose nearest vectors are compared. `None` if these are of fewer than `hits` documents.
     pub fn bound_of_hits(&self, segments: &[LargeSegment], hits: usize, comparison: &mut Comparison) -> Option<u16> {
-        let mut nearest: Vec<(u16, u32, u32)> =
-            self.0.iter().map(|sampled| (sampled.distance, sampled.segment, sampled.position)).collect();
+        let mut nearest: Vec<Near> = self.0.iter().take(compared(hits)).map(|sampled| sampled.vector).collect();
         for (number, segment) in segments.iter().enumerate() {
             add_nearest_clusters(number, segment, &mut nearest);
         }
@@ -79,7 +84,7 @@ impl Nearest {
         }
         let mut best: Vec<(u32, DocId, f32)> = Vec::new();
         for nearest in nearest.chunks(PRELOADED) {
-            let vector = |(_, segment, position): &(u16, u32, u32)| {
+            let vector = |Near { segment, position, .. }: &Near| {
                 let LargeSegment { sketches, columns, .. } = &segments[*segment as usize];
                 (*segment, sketches.vectors[*position as usize], &columns.vectors)
             };
@@ -123,16 +128,14 @@ fn add_segment(number: usize, segment: &LargeSegment, sampled: &mut Vec<Sampled>
         // Each of its vectors draws a document, so it stands for fewer the more it has.
         let candidates = (sample.step as f32 / docs.len() as f32).max(1.0);
         sampled.extend(nearest.iter().take(PASSAGES).map(|(distance, position)| Sampled {
-            distance: *distance,
-            segment: number as u32,
-            position: *position,
+            vector: Near { distance: *distance, segment: number as u32, position: *position },
             candidates,
         }));
     }
 }
 
 /// Adds the nearest vector of each document around the nearest centers of a segment, with its distance and position.
-fn add_nearest_clusters(number: usize, segment: &LargeSegment, nearest: &mut Vec<(u16, u32, u32)>) {
+fn add_nearest_clusters(number: usize, segment: &LargeSegment, nearest: &mut Vec<Near>) {
     let LargeSegment { sketches, query, filter, .. } = segment;
     let words = query.bits.len();
     let mut distances = Vec::new();
@@ -145,11 +148,11 @@ fn add_nearest_clusters(number: usize, segment: &LargeSegment, nearest: &mut Vec
             start += passages.len();
             if filter.admits(passages[0].doc) {
                 let distances = (first..).zip(&distances[first..start]);
-                nearest.extend(
-                    distances
-                        .min_by_key(|(_, distance)| **distance)
-                        .map(|(at, distance)| (query.expected(*distance), number as u32, (range.start + at) as u32)),
-                );
+                nearest.extend(distances.min_by_key(|(_, distance)| **distance).map(|(at, distance)| Near {
+                    distance: query.expected(*distance),
+                    segment: number as u32,
+                    position: (range.start + at) as u32,
+                }));
             }
         }
     }

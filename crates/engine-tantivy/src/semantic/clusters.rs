@@ -2,7 +2,7 @@
 //!
 //! A cluster has a center, a sketch that most of its members are near to. Its documents are ordered by their distance from the center and cut
 //! into groups. If a vector of a group were near the query, the query would be near the center too, within what random differences explain.
-//! Where vectors are far from all centers, nothing is skipped.
+//! Nothing is skipped of vectors that are far from all centers.
 
 use std::iter;
 use std::ops::Range;
