@@ -91,7 +91,11 @@ where
 {
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
-        let together = write(batch.iter().map(|one: &Waiting<T, R>| one.item.clone()).collect()).await;
+        let mut together = write(items(&batch)).await;
+        // The transaction that stood in the way may have ended. One by one, each item might wait as long.
+        if matches!(together, Err(StoreError::Aborted(_))) {
+            together = write(items(&batch)).await;
+        }
         // The callers may have left; their items are stored regardless.
         match together {
             Ok(replies) => {
@@ -99,11 +103,8 @@ where
                     let _ = one.written.send(Ok(reply));
                 }
             }
-            Err(StoreError::Unavailable(why)) => {
-                for one in batch.drain(..) {
-                    let _ = one.written.send(Err(StoreError::Unavailable(why.clone())));
-                }
-            }
+            Err(StoreError::Unavailable(why)) => fail(&mut batch, StoreError::Unavailable, &why),
+            Err(StoreError::Aborted(why)) => fail(&mut batch, StoreError::Aborted, &why),
             // An item that cannot be stored must not fail the others.
             Err(_) => {
                 for one in batch.drain(..) {
@@ -113,6 +114,17 @@ where
                 }
             }
         }
+    }
+}
+
+fn items<T: Clone, R>(batch: &[Waiting<T, R>]) -> Vec<T> {
+    batch.iter().map(|one| one.item.clone()).collect()
+}
+
+/// Replies to all with the same error.
+fn fail<T, R>(batch: &mut Vec<Waiting<T, R>>, error: fn(String) -> StoreError, why: &str) {
+    for one in batch.drain(..) {
+        let _ = one.written.send(Err(error(why.to_owned())));
     }
 }
 
@@ -161,5 +173,38 @@ mod tests {
         batches.write(queued + 1).await.unwrap();
         let expected: Vec<usize> = (0..queued).chain([queued + 1]).collect();
         assert_eq!(*stored.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn aborted_batch_is_repeated_once_as_a_whole() {
+        for (aborts, is_stored) in [(1, true), (usize::MAX, false)] {
+            let sizes = Arc::new(Mutex::new(Vec::new()));
+            let batches = Batches::start("test", &Supervisor::default(), {
+                let sizes = Arc::clone(&sizes);
+                move |items: Vec<usize>| {
+                    let mut sizes = sizes.lock().unwrap_or_else(PoisonError::into_inner);
+                    sizes.push(items.len());
+                    let is_aborted = sizes.len() <= aborts;
+                    async move {
+                        if is_aborted {
+                            return Err(StoreError::Aborted("deadlock detected".to_owned()));
+                        }
+                        Ok(vec![(); items.len()])
+                    }
+                }
+            });
+            // The writer runs once this task waits for it.
+            let mut replies = Vec::new();
+            for item in 0..3 {
+                replies.push(batches.queue(item).await.unwrap());
+            }
+            for reply in replies {
+                match reply.written().await {
+                    Ok(()) => assert!(is_stored),
+                    Err(error) => assert!(!is_stored && error.is_database_outage(), "{error:?}"),
+                }
+            }
+            assert_eq!(*sizes.lock().unwrap(), [3, 3], "{aborts}");
+        }
     }
 }

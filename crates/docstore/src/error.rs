@@ -12,7 +12,8 @@ pub enum StoreError {
     /// have been committed.
     #[error("database unavailable: {0}")]
     Unavailable(String),
-    /// The database rolled a transaction back, since another one stood in its way, as in a deadlock. Transient.
+    /// The database rolled a transaction back, since another one stood in its way, as in a deadlock, or since a statement took too
+    /// long. Transient.
     #[error("transaction aborted: {0}")]
     Aborted(String),
     /// Tables are missing or outdated.
@@ -56,13 +57,19 @@ pub(crate) fn joined<T>(ended: std::result::Result<Result<T>, JoinError>) -> Res
     ended.unwrap_or_else(|error| Err(StoreError::Interrupted(Box::new(error))))
 }
 
-/// Messages of the codes 40P01 and 55P03 of PostgreSQL, for which diesel has no error kind; it does not expose the codes.
-const POSTGRES_ABORTED: [&str; 2] = ["deadlock detected", "canceling statement due to lock timeout"];
+/// Messages of the codes 40P01, 55P03 and 57014 of PostgreSQL, for which diesel has no error kind; it does not expose the codes.
+const POSTGRES_ABORTED: [&str; 3] =
+    ["deadlock detected", "canceling statement due to lock timeout", "canceling statement due to statement timeout"];
 /// Message of SQLITE_BUSY, for which diesel has no error kind: another process held the write lock for too long.
 const SQLITE_BUSY: &str = "database is locked";
 /// Messages of conditions that pass: also a full disk, which fails writes to the database (SQLITE_FULL) or to its files beside it
 /// (SQLITE_IOERR).
 const SQLITE_TRANSIENT: [&str; 3] = [SQLITE_BUSY, "database or disk is full", "disk I/O error"];
+
+/// Returns true if PostgreSQL has no room for a file (53100). The message names the file before the reason, which is the system's.
+fn is_postgres_full(message: &str) -> bool {
+    message.ends_with(": No space left on device") || message.starts_with("could not extend file ")
+}
 
 /// Returns true if another connection holds a lock of the SQLite file.
 pub(crate) fn is_sqlite_busy(error: &diesel::result::Error) -> bool {
@@ -97,7 +104,9 @@ impl From<diesel::result::Error> for StoreError {
             Diesel::DatabaseError(_, info) if POSTGRES_ABORTED.contains(&info.message()) => {
                 StoreError::Aborted(info.message().to_owned())
             }
-            Diesel::DatabaseError(_, info) if SQLITE_TRANSIENT.contains(&info.message()) => {
+            Diesel::DatabaseError(_, info)
+                if SQLITE_TRANSIENT.contains(&info.message()) || is_postgres_full(info.message()) =>
+            {
                 StoreError::Unavailable(info.message().to_owned())
             }
             Diesel::DeserializationError(error) => deserialization_error(error),
@@ -115,5 +124,30 @@ fn deserialization_error(error: Box<dyn Error + Send + Sync>) -> StoreError {
     match field.error.downcast_ref::<UnknownName>() {
         Some(value) => StoreError::UnknownValue { column, value: value.clone() },
         None => StoreError::Query(diesel::result::Error::DeserializationError(Box::new(field))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::result::DatabaseErrorKind;
+
+    use super::*;
+
+    fn reported(message: &str) -> StoreError {
+        diesel::result::Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned())).into()
+    }
+
+    #[test]
+    fn full_disk_is_unavailable() {
+        for message in [
+            "database or disk is full",
+            "could not extend file \"base/16384/16397\": No space left on device",
+            "could not extend file \"base/16384/16397\": wrote only 4096 of 8192 bytes at block 7",
+            "could not write to file \"base/pgsql_tmp/pgsql_tmp8.0\": No space left on device",
+        ] {
+            assert!(matches!(reported(message), StoreError::Unavailable(_)), "{message}");
+        }
+        let refused = reported("invalid input syntax for type json: \"No space left on device\"");
+        assert!(matches!(refused, StoreError::Query(_)), "{refused:?}");
     }
 }

@@ -22,6 +22,7 @@ on_both_backends!(
     dropped_future_on_other_runtime_does_not_abort,
     callers_beyond_pool_size_are_served,
     deadlock_is_transient,
+    statement_timeout_is_transient,
 );
 
 /// Runs eight writers, alternating between the stores, that save (read, then write) twenty times each.
@@ -282,4 +283,25 @@ async fn deadlock_is_transient(db: Database) {
     assert!(matches!(aborted, Err(StoreError::Aborted(_))), "{aborted:?}");
     assert_eq!(db.find_balance(ids[0]).await.unwrap(), Some(5));
     assert_eq!(db.post_balance_entries(ids.map(|id| entry(id, 1)).to_vec()).await.unwrap(), [Some(6), Some(6)]);
+}
+
+async fn statement_timeout_is_transient(db: Database) {
+    let Place::Postgres(url) = &db.place else { return };
+    let organization_id = new_organization(&db).await;
+    db.post_balance_entry(entry(organization_id, 5)).await.unwrap();
+    // The first statement of a deposit shortens the timeout of those behind it.
+    db.execute(
+        "CREATE FUNCTION shorten_timeout() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN PERFORM set_config('statement_timeout', '200ms', true); RETURN NULL; END $$;
+         CREATE TRIGGER shorten_timeout BEFORE INSERT ON balances
+             FOR EACH STATEMENT EXECUTE FUNCTION shorten_timeout()",
+    )
+    .await;
+    let other = connect(url).await;
+    other.batch_execute("BEGIN; SELECT cents FROM balances FOR UPDATE").await.unwrap();
+    let aborted = db.post_balance_entry(entry(organization_id, 1)).await;
+    assert!(matches!(aborted, Err(StoreError::Aborted(_))), "{aborted:?}");
+    other.batch_execute("ROLLBACK").await.unwrap();
+    db.execute("DROP TRIGGER shorten_timeout ON balances").await;
+    assert_eq!(db.post_balance_entry(entry(organization_id, 1)).await.unwrap(), Some(6));
 }
