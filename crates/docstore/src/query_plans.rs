@@ -7,7 +7,7 @@ use std::time::Duration;
 use diesel::QueryableByName;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
-use model::{CrawlId, CrawlUrlKind, CrawlUrlState};
+use model::{CrawlId, CrawlUrlKind, CrawlUrlState, IndexName};
 use uuid::Uuid;
 
 use crate::backend::sqlite::queries;
@@ -29,7 +29,7 @@ async fn plans(db: &mut Observed) -> Vec<String> {
     let mut steps = Vec::new();
     for statement in db.statements() {
         let statement = statement.split(" -- binds").next().unwrap_or_default();
-        if ["SELECT", "UPDATE", "DELETE"].iter().any(|word| statement.starts_with(word)) {
+        if ["SELECT", "WITH", "UPDATE", "DELETE"].iter().any(|word| statement.starts_with(word)) {
             let plan = diesel::sql_query(format!("EXPLAIN QUERY PLAN {statement}"));
             let rows: Vec<Step> = plan.load(&mut db.connection).await.unwrap();
             steps.extend(rows.into_iter().map(|step| step.detail));
@@ -172,4 +172,25 @@ async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
         let steps = plans(&mut db).await;
         assert!(steps.iter().any(|step| step.ends_with(expected)), "{expected}: {steps:#?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn organizations_of_a_long_backlog_are_found_without_reading_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let organization_id = Some(db.organization_id);
+    let documents = vec![DOCUMENT; 3];
+    let connection = &mut db.connection;
+    queries::outbox::enqueue_documents_of(connection, IndexName::Workspace, organization_id, documents, NOW)
+        .await
+        .unwrap();
+    db.statements();
+    let pending = queries::outbox::pending_outbox(&mut db.connection, IndexName::Workspace, 2).await.unwrap();
+    assert_eq!((pending.entries.len(), pending.has_more), (2, true));
+    let steps = plans(&mut db).await;
+    let entries: Vec<&String> = steps.iter().filter(|step| step.contains(" outbox_of_")).collect();
+    assert!(entries.iter().any(|step| step.ends_with("(index_name=? AND organization_id>?)")), "{steps:#?}");
+    // The oldest entries are read by the index, up to their limit.
+    let whole = entries.iter().filter(|step| step.ends_with("outbox_of_organization (index_name=?)"));
+    assert_eq!(whole.count(), 0, "{steps:#?}");
 }

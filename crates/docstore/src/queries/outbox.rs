@@ -1,8 +1,10 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
+use uuid::Uuid;
 
 use super::embedding_queue::enqueue_jobs_of;
 use super::{Conn, is_workspace, lock_outbox};
@@ -102,14 +104,62 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
     if usize::try_from(limit).is_ok_and(|limit| oldest.len() < limit) {
         return Ok(PendingOutbox { entries: oldest, has_more: false });
     }
-    let waiting: Vec<(Option<OrganizationId>, Option<i64>)> = outbox::table
-        .filter(outbox::index_name.eq(Bind(index)))
-        .group_by(outbox::organization_id)
-        .select((outbox::organization_id, diesel::dsl::min(outbox::id)))
-        .load(connection)
-        .await?;
+    let waiting = waiting_organizations(connection, index).await?;
     let entries = if waiting.len() < 2 { oldest } else { share(connection, index, waiting, limit).await? };
     Ok(PendingOutbox { entries, has_more: true })
+}
+
+/// Organization with pending entries.
+#[derive(QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = Stored<OrganizationId>)]
+    organization_id: OrganizationId,
+    /// Id of its oldest entry.
+    #[diesel(sql_type = BigInt)]
+    oldest: i64,
+}
+
+/// Lists the organizations with pending entries, and `None` for the entries without one, each with the id of the oldest.
+async fn waiting_organizations(connection: &mut Conn, index: IndexName) -> Result<Vec<(Option<OrganizationId>, i64)>> {
+    // Also ordered by the organization, so that PostgreSQL uses the index of organizations.
+    let unowned: Option<i64> = outbox::table
+        .filter(outbox::index_name.eq(Bind(index)))
+        .filter(outbox::organization_id.is_null())
+        .order((outbox::organization_id, outbox::id))
+        .select(outbox::id)
+        .first(connection)
+        .await
+        .optional()?;
+    // One statement, which reads about two entries of an index per organization, however many documents of it wait. It begins at the
+    // lowest id: to skip the entries without an organization, SQLite would read them.
+    let query = diesel::sql_query(
+        "WITH RECURSIVE owners(organization_id) AS (
+             SELECT lowest.organization_id
+             FROM (
+                 SELECT organization_id FROM outbox
+                 WHERE index_name = $1 AND organization_id >= $2
+                 ORDER BY organization_id LIMIT 1
+             ) AS lowest
+             UNION ALL
+             SELECT (
+                 SELECT higher.organization_id FROM outbox AS higher
+                 WHERE higher.index_name = $1 AND higher.organization_id > owners.organization_id
+                 ORDER BY higher.organization_id LIMIT 1
+             )
+             FROM owners WHERE owners.organization_id IS NOT NULL
+         )
+         SELECT owners.organization_id, (
+             SELECT entry.id FROM outbox AS entry
+             WHERE entry.index_name = $1 AND entry.organization_id = owners.organization_id
+             ORDER BY entry.id LIMIT 1
+         ) AS oldest
+         FROM owners WHERE owners.organization_id IS NOT NULL",
+    );
+    let query = query.bind::<Stored<IndexName>, _>(Bind(index));
+    let query = query.bind::<Stored<OrganizationId>, _>(Bind(OrganizationId(Uuid::nil())));
+    let owned: Vec<Waiting> = query.load(connection).await?;
+    let owned = owned.into_iter().map(|waiting| (Some(waiting.organization_id), waiting.oldest));
+    Ok(unowned.map(|oldest| (None, oldest)).into_iter().chain(owned).collect())
 }
 
 /// Lists the oldest entries of each organization, in equal numbers. Among many organizations, those with the oldest entries.
@@ -118,7 +168,7 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
 async fn share(
     connection: &mut Conn,
     index: IndexName,
-    mut waiting: Vec<(Option<OrganizationId>, Option<i64>)>,
+    mut waiting: Vec<(Option<OrganizationId>, i64)>,
     limit: i64,
 ) -> Result<Vec<OutboxEntry>> {
     waiting.sort_unstable_by_key(|(organization_id, oldest)| (organization_id.is_some(), *oldest));

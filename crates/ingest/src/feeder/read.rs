@@ -8,7 +8,7 @@ use model::{DocId, Generation, IndexName};
 use super::batch::{Batch, index_document};
 use super::terms::Terms;
 use super::vectors::{Found, Vectors};
-use super::{FeedError, Feeder, long};
+use super::{FeedError, Feeder, Ownership, long};
 use crate::turns;
 
 /// Maximum outbox entries per batch. Indexes take one large batch in far less time than many small ones.
@@ -46,10 +46,18 @@ impl Feeder {
         index: IndexName,
         in_flight: &HashSet<i64>,
     ) -> Result<Option<ReadBatch>, FeedError> {
+        // An instance without the lease would list a long backlog at each poll. A batch in flight has the lease.
+        if self.ownership == Ownership::Leased
+            && in_flight.is_empty()
+            && (self.store.outbox_bounds(index).await?.is_none() || !self.acquire_lease(index).await?)
+        {
+            return Ok(None);
+        }
         // Of each organization the oldest are listed, which are in flight.
         let limit = if in_flight.is_empty() { ENTRIES } else { 2 * ENTRIES };
         let PendingOutbox { entries: mut pending, has_more } = self.store.pending_outbox(index, limit as i64).await?;
         pending.retain(|entry| !in_flight.contains(&entry.id));
+        // Once more: the listing may have taken long.
         if pending.is_empty() || !self.acquire_lease(index).await? {
             return Ok(None);
         }

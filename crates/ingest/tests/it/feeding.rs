@@ -205,6 +205,23 @@ async fn catching_up_takes_over_the_lease_of_a_dead_process() {
     assert_eq!(world.found("walrus").await.len(), 3);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn process_without_the_lease_does_not_read_the_backlog() {
+    let world = indexed_world(3).await;
+    queue_everything(&world).await;
+    let now = world.clock.now();
+    let lease = || "feeder:workspace".to_owned();
+    assert!(world.store.acquire_lease(lease(), "other".to_owned(), now, now + Duration::from_secs(15)).await.unwrap());
+    // Whoever lists the entries fails.
+    world.execute("ALTER TABLE outbox RENAME COLUMN doc_id TO unreadable");
+    let standby = leased(&world);
+    assert_eq!(standby.drain(IndexName::Workspace).await.unwrap(), 0);
+    world.store.release_lease(lease(), "other".to_owned()).await.unwrap();
+    assert!(standby.drain(IndexName::Workspace).await.is_err());
+    world.execute("ALTER TABLE outbox RENAME COLUMN unreadable TO doc_id");
+    assert!(standby.drain(IndexName::Workspace).await.unwrap() > 0);
+}
+
 /// The process that asked for the stop feeds the rest.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn catching_up_can_be_left_to_another_process() {
