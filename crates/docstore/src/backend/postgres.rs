@@ -204,7 +204,11 @@ async fn lock_documents(connection: &mut Conn, doc_ids: &[DocId]) -> Result<()> 
 
 /// Keeps other transactions from changing the outbox until this one ends. A document that was enqueued and fed between the snapshot and
 /// the commit of a rebuild would be cleared from the index for good. Call it first: a transaction that holds nothing cannot deadlock.
+///
+/// The statements behind it may take an hour: a rebuild of a hundred million documents would never end otherwise. The wait for the lock is
+/// short, since all who change the outbox wait behind it.
 async fn lock_outbox(connection: &mut Conn) -> Result<()> {
+    connection.batch_execute("SET LOCAL statement_timeout = '1h'; SET LOCAL lock_timeout = '30s'").await?;
     connection.batch_execute("LOCK TABLE outbox IN SHARE ROW EXCLUSIVE MODE").await?;
     Ok(())
 }

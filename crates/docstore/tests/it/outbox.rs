@@ -4,7 +4,7 @@ use docstore::{OutboxEntry, OutboxWork, PendingOutbox};
 use model::{DocId, Generation, IndexName, OrganizationId};
 use uuid::Uuid;
 
-use crate::support::{Database, NOW, at, documents_in, new_organization, page, workspace_document};
+use crate::support::{Database, NOW, Place, at, documents_in, new_organization, page, workspace_document};
 
 on_both_backends!(
     pending_entries_are_oldest_first_per_index,
@@ -13,6 +13,7 @@ on_both_backends!(
     entry_ids_are_never_reused,
     clear_is_stored_as_nil_id,
     rebuild_is_enqueued_whole_or_not_at_all,
+    rebuild_may_take_longer_than_other_changes,
     large_batch_is_enqueued_and_completed,
     long_backlog_is_shared_between_organizations,
     bounds_of_an_organization_ignore_others,
@@ -122,6 +123,21 @@ async fn rebuild_is_enqueued_whole_or_not_at_all(db: Database) {
     db.execute("CREATE UNIQUE INDEX one_entry ON outbox (index_name)").await;
     db.enqueue_rebuild(IndexName::Workspace, NOW).await.unwrap_err();
     assert_eq!(db.count_outbox(IndexName::Workspace).await.unwrap(), 0, "the index is not cleared either");
+}
+
+async fn rebuild_may_take_longer_than_other_changes(db: Database) {
+    let Place::Postgres(_) = &db.place else { return };
+    db.execute(
+        "CREATE TABLE timeouts (id bigserial, line text);
+         CREATE FUNCTION note_timeout() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN INSERT INTO timeouts (line) VALUES (current_setting('statement_timeout')); RETURN NULL; END $$;
+         CREATE TRIGGER note_timeout BEFORE INSERT ON outbox FOR EACH STATEMENT EXECUTE FUNCTION note_timeout()",
+    )
+    .await;
+    db.enqueue_rebuild(IndexName::Workspace, NOW).await.unwrap();
+    enqueue(&db, IndexName::Web, ids(1)).await;
+    let timeouts: Vec<String> = db.lines("SELECT line FROM timeouts ORDER BY id").await.into_iter().flatten().collect();
+    assert_eq!(timeouts, ["1h", "1h", "1min"]);
 }
 
 async fn large_batch_is_enqueued_and_completed(db: Database) {
