@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blobs::BlobStore;
-use docstore::Docstore;
+use docstore::{Docstore, Organization};
 use ingest::{Feeder, objects};
-use model::{Clock, OrganizationId};
+use model::{Clock, OrganizationId, Timestamp};
 
 use crate::error::Result;
 use crate::retention::in_batches;
 
 /// Interval between looks for deleted organizations.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Time after a deletion during which requests and upload URLs from before it may still store something. The last removal of an
-/// organization's data starts after it.
+/// Time after a deletion during which requests from before it may still store something. A removal of the organization's data starts
+/// after it, and the last one once no upload is in progress any more: each removal lists objects.
 const LATE: Duration = Duration::from_hours(1);
 /// Documents or rows of a table deleted per transaction.
 const BATCH: i64 = 200;
@@ -28,7 +28,7 @@ pub(crate) async fn remove_deleted(
 ) {
     loop {
         tokio::time::sleep(INTERVAL).await;
-        match store.list_organizations_to_remove(LATE).await {
+        match list_due(&store, clock.now()).await {
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "listing deleted organizations failed")
             }
@@ -50,6 +50,11 @@ pub(crate) async fn remove_deleted(
             }
         }
     }
+}
+
+/// Lists deleted organizations whose data is to be removed, for the first time or since more may have been stored.
+pub async fn list_due(store: &Docstore, now: Timestamp) -> Result<Vec<Organization>> {
+    Ok(store.list_organizations_to_remove(LATE, objects::UPLOAD_GRACE, now).await?)
 }
 
 /// Removes objects, documents and rows of a deleted organization. Its documents are queued for removal from the index. What
@@ -76,5 +81,5 @@ pub async fn remove_organization(
     }
     in_batches(BATCH, || store.purge_workspace(organization_id, BATCH, clock.now())).await?;
     in_batches(1, || store.delete_tenant_rows(organization_id, BATCH)).await?;
-    Ok(store.complete_removal(organization_id, started_at, LATE).await?)
+    Ok(store.complete_removal(organization_id, started_at, objects::UPLOAD_GRACE).await?)
 }

@@ -124,9 +124,9 @@ operations! {
     /// Marks an organization as deleted, revokes its keys and ends its runs. Idempotent: a second call keeps the first time and
     /// writes no audit entry. `None` for an unknown organization.
     write removal::mark_organization_deleted(organization_id: OrganizationId, now: Timestamp, entry: AuditEntry) -> Option<Organization>;
-    /// Lists deleted organizations without a complete removal that started at least `late` after their deletion, in the order of
-    /// deletion.
-    read removal::list_organizations_to_remove(late: Duration) -> Vec<Organization>;
+    /// Lists deleted organizations without a complete removal that started at least `late` after their deletion, or at least `last`
+    /// after it once that time is over, in the order of deletion.
+    read removal::list_organizations_to_remove(late: Duration, last: Duration, now: Timestamp) -> Vec<Organization>;
     /// Deletes at most `limit` documents of a workspace and enqueues them for their index. Returns the number of documents found, some
     /// of which another instance may have deleted meanwhile: with fewer than `limit`, none is left.
     bulk removal::purge_workspace(organization_id: OrganizationId, limit: i64, now: Timestamp) -> usize;

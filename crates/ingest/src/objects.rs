@@ -1,6 +1,7 @@
 //! Objects of an organization's files.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use blobs::{BlobError, BlobStore, ObjectMeta};
 use docstore::File;
@@ -8,6 +9,10 @@ use model::OrganizationId;
 use sha2::{Digest, Sha256};
 
 use crate::clock::from_date_time;
+
+/// Time after which no upload to a presigned URL is in progress any more. The URL limits its start only: 100 MiB at 4 KiB/s, the least
+/// speed that the embedded store accepts, take seven hours.
+pub const UPLOAD_GRACE: Duration = Duration::from_hours(24);
 
 /// Returns the prefix of all objects of an organization.
 pub fn prefix(organization_id: OrganizationId) -> String {

@@ -58,7 +58,7 @@ async fn data_stored_after_a_removal_is_removed_by_one_that_starts_after_the_hou
     accounts::delete_organization(store, "test", world.clock.now(), id).await.unwrap();
     let remove = async || {
         removal::remove_organization(store, world.blobs.as_ref(), world.clock.as_ref(), id).await.unwrap();
-        store.list_organizations_to_remove(hour).await.unwrap().len()
+        removal::list_due(store, world.clock.now()).await.unwrap().len()
     };
     assert_eq!(remove().await, 1, "a request or an upload from before the deletion may follow");
 
@@ -78,8 +78,30 @@ async fn data_stored_after_a_removal_is_removed_by_one_that_starts_after_the_hou
     world.blobs.put(&objects::key(id, "late.txt"), "The tides.".to_owned().into()).await.unwrap();
     // Removals of other organizations took the hour.
     world.clock.advance(hour + Duration::from_secs(1));
-    assert_eq!(store.list_organizations_to_remove(hour).await.unwrap().len(), 1);
+    assert_eq!(removal::list_due(store, world.clock.now()).await.unwrap().len(), 1);
     assert_eq!(remove().await, 0);
     assert!(store.find_search(id, search_id).await.unwrap().is_none());
     assert!(world.blobs.list(&objects::prefix(id), None).await.unwrap().objects.is_empty());
+}
+
+#[tokio::test]
+async fn upload_that_ends_hours_after_the_deletion_is_removed_after_a_day() {
+    let world = TestApp::with(Setup { upkeep: false, ..Setup::default() }).await;
+    let (tenant, store, blobs) = (world.tenant().await, &world.store, &*world.blobs);
+    let id = tenant.organization_id;
+    accounts::delete_organization(store, "test", world.clock.now(), id).await.unwrap();
+    let mut hours = 0;
+    for (hour, is_due) in [(0, true), (2, true), (3, false), (23, false), (25, true), (26, false)] {
+        world.clock.advance(Duration::from_hours(hour - hours));
+        hours = hour;
+        if hour == 3 {
+            blobs.put(&objects::key(id, "late.txt"), "The tides.".to_owned().into()).await.unwrap();
+        }
+        let due = removal::list_due(store, world.clock.now()).await.unwrap();
+        assert_eq!(due.len(), usize::from(is_due), "{hour}");
+        for organization in due {
+            assert!(removal::remove_organization(store, blobs, world.clock.as_ref(), organization.id).await.unwrap());
+        }
+    }
+    assert!(blobs.list(&objects::prefix(id), None).await.unwrap().objects.is_empty());
 }

@@ -72,20 +72,31 @@ async fn end_runs(connection: &mut Conn, organization_id: OrganizationId, now: T
     Ok(())
 }
 
-/// Returns the condition that a deleted organization may have data that was stored up to `late` after its deletion. Both databases
+/// Returns the condition that the removal of an organization's data started earlier than `late` after its deletion. Both databases
 /// compute with times; diesel does not.
-macro_rules! may_have_data {
+macro_rules! was_removed_early {
     ($late:expr) => {{
         let late = i64::try_from($late.as_millis()).unwrap_or(i64::MAX);
-        let was_removed_early =
-            diesel::dsl::sql::<Bool>("organizations.removed_at - organizations.deleted_at < ").bind::<BigInt, _>(late);
-        organizations::deleted_at.is_not_null().and(organizations::removed_at.is_null().or(was_removed_early))
+        diesel::dsl::sql::<Bool>("organizations.removed_at - organizations.deleted_at < ").bind::<BigInt, _>(late)
     }};
 }
 
-pub async fn list_organizations_to_remove(connection: &mut Conn, late: Duration) -> Result<Vec<Organization>> {
+/// Returns the condition that a deleted organization may have data that was stored up to `late` after its deletion.
+macro_rules! may_have_data {
+    ($late:expr) => {
+        organizations::deleted_at.is_not_null().and(organizations::removed_at.is_null().or(was_removed_early!($late)))
+    };
+}
+
+pub async fn list_organizations_to_remove(
+    connection: &mut Conn,
+    late: Duration,
+    last: Duration,
+    now: Timestamp,
+) -> Result<Vec<Organization>> {
+    let is_due_again = organizations::deleted_at.le(Bind(now - last)).and(was_removed_early!(last));
     Ok(organizations::table
-        .filter(may_have_data!(late))
+        .filter(may_have_data!(late).or(is_due_again))
         .order((organizations::deleted_at, organizations::id))
         .select(Organization::as_select())
         .load(connection)

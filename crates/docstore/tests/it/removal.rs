@@ -14,6 +14,7 @@ use crate::support::{
 on_both_backends!(
     deleted_organization_loses_its_keys_and_runs,
     data_is_removed_in_batches,
+    organization_is_listed_once_more_after_the_last_time,
     rows_of_one_run_and_of_one_minute_are_removed_in_batches,
     organization_with_documents_or_files_is_not_removed,
     rows_that_another_instance_deletes_are_not_the_last_ones,
@@ -86,7 +87,7 @@ async fn data_is_removed_in_batches(db: Database) {
     // Three files, the pages of the index, and the page that the other organization read.
     assert_eq!(db.count("documents").await, 6);
     let late = Duration::from_millis(5);
-    let waiting = async || db.list_organizations_to_remove(late).await.unwrap().len();
+    let waiting = async || db.list_organizations_to_remove(late, late, at(6)).await.unwrap().len();
     // A removal that starts earlier may miss data that is stored late.
     for (started_at, before, after) in [(4, 1, 1), (5, 1, 0), (6, 0, 0)] {
         assert_eq!(waiting().await, before, "{started_at}");
@@ -99,6 +100,20 @@ async fn data_is_removed_in_batches(db: Database) {
     let mut documents: Vec<_> = sizes.iter().map(|size| (size.organization.removed_at, size.documents)).collect();
     documents.sort_unstable();
     assert_eq!(documents, [(None, 3), (Some(at(5)), 0)]);
+}
+
+async fn organization_is_listed_once_more_after_the_last_time(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let [late, last] = [5, 20].map(Duration::from_millis);
+    db.mark_organization_deleted(organization_id, NOW, entry()).await.unwrap();
+    // Each time a removal is due, it completes.
+    for (now, is_due) in [(1, true), (4, true), (6, true), (7, false), (19, false), (20, true), (21, false)] {
+        let due = db.list_organizations_to_remove(late, last, at(now)).await.unwrap();
+        assert_eq!(due.len(), usize::from(is_due), "{now}");
+        for organization in due {
+            assert!(db.complete_removal(organization.id, at(now), last).await.unwrap());
+        }
+    }
 }
 
 async fn rows_of_one_run_and_of_one_minute_are_removed_in_batches(db: Database) {

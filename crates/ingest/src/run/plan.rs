@@ -2,7 +2,6 @@
 //! file; the files themselves are listed once more while they are processed.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use blobs::{BlobStore, ObjectMeta};
 use docstore::{Docstore, File, IndexRun};
@@ -10,10 +9,6 @@ use model::{DocId, OrganizationId, RunMode, Timestamp};
 
 use super::RunError;
 use crate::objects;
-
-/// Age at which names without an uploaded object are forgotten. A presigned URL limits the start of its upload only: 100 MiB at
-/// 4 KiB/s, the least speed that the embedded store accepts, take seven hours.
-const UPLOAD_GRACE: Duration = Duration::from_hours(24);
 
 /// Files per page.
 const PAGE: usize = 1_000;
@@ -46,7 +41,7 @@ pub struct Plan {
 /// Compares storage with the docstore.
 pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: Timestamp) -> Result<Plan, RunError> {
     let organization_id = run.organization_id;
-    let mut plan = Plan { stale_before: now - UPLOAD_GRACE, ..Plan::default() };
+    let mut plan = Plan { stale_before: now - objects::UPLOAD_GRACE, ..Plan::default() };
     let mut present: HashSet<DocId> = HashSet::new();
     let (mut unknown, mut after) = (0, None);
     loop {
