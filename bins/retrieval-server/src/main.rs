@@ -22,6 +22,7 @@ mod last_backup;
 mod locked_folder;
 mod logging;
 mod memory;
+mod message_language;
 mod metrics;
 mod output;
 mod readiness;

@@ -4,6 +4,7 @@
 
 mod group_commit;
 mod id_list;
+pub mod messages;
 pub mod postgres;
 mod same_thread;
 pub mod sqlite;

@@ -12,6 +12,7 @@ mod file_result;
 mod histogram;
 mod inventory;
 mod location;
+mod message_language;
 mod migrations;
 mod nul;
 mod operations;

@@ -1,11 +1,11 @@
 //! `migrate`: creates or upgrades the database schema.
 
 use anyhow::Context;
-use docstore::{Docstore, Location};
+use docstore::{Docstore, Location, StoreError};
 use serde_json::json;
 use settings::Settings;
 
-use crate::{compose, data_folder, database_use, output};
+use crate::{compose, data_folder, database_use, message_language, output};
 
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     let location = compose::location(settings)?;
@@ -16,9 +16,17 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
             compose::data_dir(settings)?;
             database_use::migrate(&store, &path).await?.1
         }
-        Location::Postgres(_) => store.migrate().await.context("migrating the database")?,
+        Location::Postgres(_) => migrate_postgres(&store).await.context("migrating the database")?,
     };
     creation.iter().for_each(|note| output::note(note));
     output::json(&json!({ "migrations_run": ran }));
     Ok(())
+}
+
+/// Returns the number of migrations. Warns first of messages by which tables in use are not recognized, so that they end the command.
+async fn migrate_postgres(store: &Docstore) -> Result<usize, StoreError> {
+    if let Some(problem) = message_language::problem(store).await? {
+        output::warn(&format!("{problem}; {}", message_language::HINT));
+    }
+    store.migrate().await
 }

@@ -12,7 +12,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncC
 use model::DocId;
 use tokio_postgres::config::SslMode;
 
-use crate::backend::{CONNECTION_TIMEOUT, PoolUsage};
+use crate::backend::{CONNECTION_TIMEOUT, PoolUsage, messages};
 use crate::error::{Result, StoreError};
 
 pub type Conn = AsyncPgConnection;
@@ -423,6 +423,7 @@ async fn connect(url: &str) -> ConnectionResult<Conn> {
         .batch_execute("SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'")
         .await
         .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    messages::prefer_english(&mut connection).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 

@@ -7,7 +7,7 @@ use docstore::{Docstore, Location, StoreError};
 
 use crate::support::{Backend, Database, InitialState, Place, new_organization, run};
 
-on_both_backends!(empty: unmigrated_database_is_reported, query_without_tables_fails);
+on_both_backends!(empty: unmigrated_database_is_reported, query_without_tables_fails, messages_are_english);
 
 async fn unmigrated_database_is_reported(db: Database) {
     let refused = db.check_migrated().await;
@@ -20,6 +20,10 @@ async fn unmigrated_database_is_reported(db: Database) {
 
 async fn query_without_tables_fails(db: Database) {
     assert!(matches!(db.list_organizations().await, Err(StoreError::Query(_))));
+}
+
+async fn messages_are_english(db: Database) {
+    assert_eq!(db.find_translated_messages().await.unwrap(), None);
 }
 
 fn runtime() -> tokio::runtime::Runtime {

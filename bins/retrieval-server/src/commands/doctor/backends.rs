@@ -20,7 +20,7 @@ use web_providers::WebQuery;
 use super::report::Finding;
 use super::{TIMEOUT, within};
 use crate::rendering::Browser;
-use crate::{compose, embedder, traces};
+use crate::{compose, embedder, message_language, traces};
 
 /// Interval of looks at the connection to Redis, which is established in the background.
 const LOOK: Duration = Duration::from_millis(50);
@@ -42,7 +42,10 @@ pub async fn database(settings: &Settings) -> Finding {
         Ok(match (store.check_migrated().await, location) {
             (Ok(()), _) => {
                 store.ping().await?;
-                Finding::pass(check, "responds, with the tables of this version")
+                match message_language::problem(&store).await? {
+                    Some(problem) => Finding::warn(check, problem, message_language::HINT),
+                    None => Finding::pass(check, "responds, with the tables of this version"),
+                }
             }
             (Err(StoreError::NotMigrated { pending }), Location::Sqlite(_)) => {
                 let detail = format!("{pending} migrations are pending");
