@@ -372,6 +372,9 @@ operations! {
     bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<MeasuredUpload>, now: Timestamp) -> ();
     /// Lists settled uploads as expired at `now`, so that their objects are measured again.
     bulk storage_totals::remeasure_uploads(organization_id: OrganizationId, object_keys: Vec<String>, now: Timestamp) -> ();
+    /// Lists expired uploads again only once they have expired at `until`: their objects cannot be measured. They count what they did. Skips
+    /// files with an upload URL that is valid at `now`.
+    bulk storage_totals::postpone_uploads(organization_id: OrganizationId, object_keys: Vec<String>, now: Timestamp, until: Timestamp) -> ();
     read files::find_file(organization_id: OrganizationId, object_key: String) -> Option<File>;
     /// Lists files in key order, after the given key.
     read files::list_files(organization_id: OrganizationId, after: Option<String>, limit: i64) -> Vec<File>;

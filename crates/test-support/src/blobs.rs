@@ -22,6 +22,8 @@ pub struct TestBlobs {
     /// Key, number of calls of `head` for it that are left, and the work to do then.
     after_head: Mutex<Option<(String, usize, Work)>>,
     replaced_at_deletion: Mutex<Option<String>>,
+    /// Key of an object that `head` does not answer for.
+    unreadable: Mutex<Option<(String, BlobErrorKind)>>,
 }
 
 impl TestBlobs {
@@ -32,6 +34,12 @@ impl TestBlobs {
 
     pub fn recover(&self) {
         *lock(&self.fault) = None;
+        *lock(&self.unreadable) = None;
+    }
+
+    /// From now on `head` of this object fails, except for `inner`.
+    pub fn fail_head(&self, key: String, kind: BlobErrorKind) {
+        *lock(&self.unreadable) = Some((key, kind));
     }
 
     /// Does this within a `head` of the object, `calls` from now on, once it has looked: another process may be as fast.
@@ -51,6 +59,13 @@ impl TestBlobs {
         *left = left.saturating_sub(1);
         let (_, _, work) = waiting.take_if(|(_, left, _)| *left == 0)?;
         Some(work)
+    }
+
+    fn check_head(&self, key: &str) -> Result<(), BlobError> {
+        self.check()?;
+        let unreadable = lock(&self.unreadable);
+        let unreadable = unreadable.as_ref().filter(|(unreadable, _)| unreadable == key);
+        unreadable.map_or(Ok(()), |(_, kind)| Err(BlobError::new(*kind, "the object is on fire")))
     }
 
     fn check(&self) -> Result<(), BlobError> {
@@ -81,7 +96,7 @@ impl BlobStore for TestBlobs {
     }
 
     async fn head(&self, key: &str) -> Result<Option<ObjectMeta>, BlobError> {
-        self.check()?;
+        self.check_head(key)?;
         let found = self.inner.head(key).await?;
         if let Some(work) = self.due(key) {
             work.await;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use blobs::{BlobError, BlobStore};
+use blobs::{BlobError, BlobErrorKind, BlobStore};
 use docstore::{Docstore, File, MeasuredObject, MeasuredUpload, Registration, ReplacedUpload, StorageQuotas};
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use ingest::clock::from_date_time;
 use model::{Clock, OrganizationId, Timestamp};
 
@@ -20,6 +20,8 @@ use crate::{App, Error};
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Files measured at a time.
 const BATCH: i64 = 500;
+/// Time after which an object that could not be measured is looked at again.
+const POSTPONED: Duration = Duration::from_hours(1);
 /// Concurrent requests to storage.
 const CONCURRENT: usize = 8;
 
@@ -84,7 +86,19 @@ pub(crate) async fn settle_expired_uploads(store: Docstore, blobs: Arc<dyn BlobS
     }
 }
 
-/// Measures a batch of files, of one organization or all. Returns their number.
+/// Uploads of an organization, after a look at their objects.
+#[derive(Default)]
+struct Outcomes {
+    measured: Vec<MeasuredUpload>,
+    /// Keys of objects that could not be measured.
+    failed: Vec<(String, BlobError)>,
+}
+
+/// Measures a batch of files, of one organization or all. Returns the number measured. Those that cannot be measured come again after an
+/// hour: the same ones would make up each batch.
+///
+/// # Errors
+/// `Unavailable` if storage is: for all of them.
 async fn settle(
     store: &Docstore,
     blobs: &dyn BlobStore,
@@ -92,23 +106,43 @@ async fn settle(
     now: Timestamp,
 ) -> Result<usize> {
     let expired = store.list_expired_uploads(organization_id, now, BATCH).await?;
-    let settled = expired.len();
     let measuring = futures_util::stream::iter(expired).map(|file| async move {
-        let object = blobs.head(&file.object_key).await?;
-        let object = object.map(|object| MeasuredObject {
-            bytes: i64::try_from(object.size).unwrap_or(i64::MAX),
-            uploaded_at: from_date_time(object.last_modified),
-            etag: object.etag,
-        });
-        Ok::<_, BlobError>((file.organization_id, MeasuredUpload { object_key: file.object_key, object }))
+        let object = blobs.head(&file.object_key).await;
+        (file, object)
     });
-    let measured: Vec<_> = measuring.buffer_unordered(CONCURRENT).try_collect().await?;
-    let mut by_organization: BTreeMap<OrganizationId, Vec<MeasuredUpload>> = BTreeMap::new();
-    for (organization_id, upload) in measured {
-        by_organization.entry(organization_id).or_default().push(upload);
+    let mut looked: Vec<_> = measuring.buffer_unordered(CONCURRENT).collect().await;
+    let is_outage =
+        looked.iter().all(|(_, object)| matches!(object, Err(error) if error.kind == BlobErrorKind::Unavailable));
+    if is_outage && let Some((_, Err(error))) = looked.pop() {
+        return Err(error.into());
     }
-    for (organization_id, measured) in by_organization {
+    let mut by_organization: BTreeMap<OrganizationId, Outcomes> = BTreeMap::new();
+    for (file, object) in looked {
+        let outcomes = by_organization.entry(file.organization_id).or_default();
+        match object {
+            Ok(object) => {
+                let object = object.map(|object| MeasuredObject {
+                    bytes: i64::try_from(object.size).unwrap_or(i64::MAX),
+                    uploaded_at: from_date_time(object.last_modified),
+                    etag: object.etag,
+                });
+                outcomes.measured.push(MeasuredUpload { object_key: file.object_key, object });
+            }
+            Err(error) => outcomes.failed.push((file.object_key, error)),
+        }
+    }
+    let mut settled = 0;
+    for (organization_id, Outcomes { measured, failed }) in by_organization {
+        settled += measured.len();
         store.settle_uploads(organization_id, measured, now).await?;
+        if let Some((_, error)) = failed.first() {
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(%organization_id, files = failed.len(), error, "uploaded files cannot be measured");
+        }
+        let failed: Vec<String> = failed.into_iter().map(|(object_key, _)| object_key).collect();
+        if !failed.is_empty() {
+            store.postpone_uploads(organization_id, failed, now, now + POSTPONED).await?;
+        }
     }
     Ok(settled)
 }

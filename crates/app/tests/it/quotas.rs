@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use app::files::PresignRequest;
 use app::{Error, Quota};
+use blobs::{BlobErrorKind, BlobStore};
+use ingest::objects;
 use model::RunMode;
 use test_support::{Setup, Tenant, TestApp};
 
@@ -49,6 +51,41 @@ async fn expired_uploads_count_what_is_stored() {
     presign(&world, &tenant, "b.txt", 93).await.unwrap();
     assert_eq!(used(&world, &tenant).await, 100);
     assert!(presign(&world, &tenant, "c.txt", 1).await.is_err());
+}
+
+#[tokio::test]
+async fn an_object_that_cannot_be_measured_does_not_keep_back_others() {
+    for kind in [BlobErrorKind::Denied, BlobErrorKind::Failed, BlobErrorKind::Unavailable] {
+        let world = TestApp::with(setup()).await;
+        let tenant = world.tenant().await;
+        // It expires first.
+        world.upload(&tenant, "broken.txt", "Seven b").await;
+        presign(&world, &tenant, "never.txt", 93).await.unwrap();
+        world.blobs.fail_head(objects::key(tenant.organization_id, "broken.txt"), kind);
+        world.clock.advance(Duration::from_mins(16));
+        presign(&world, &tenant, "b.txt", 93).await.unwrap();
+        let error = presign(&world, &tenant, "c.txt", 1).await.unwrap_err();
+        assert!(matches!(error, Error::QuotaExceeded(_)), "storage is not asked again: {error:?}");
+        assert_eq!(used(&world, &tenant).await, 100, "it counts as before");
+
+        world.blobs.recover();
+        world.blobs.inner.delete(&objects::key(tenant.organization_id, "broken.txt")).await.unwrap();
+        world.clock.advance(Duration::from_hours(1));
+        presign(&world, &tenant, "c.txt", LIMIT).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_outage_of_storage_postpones_no_measurement() {
+    let world = TestApp::with(setup()).await;
+    let tenant = world.tenant().await;
+    presign(&world, &tenant, "never.txt", LIMIT).await.unwrap();
+    world.clock.advance(Duration::from_mins(16));
+    world.blobs.fail(BlobErrorKind::Unavailable);
+    let error = presign(&world, &tenant, "b.txt", 1).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    world.blobs.recover();
+    presign(&world, &tenant, "b.txt", 1).await.unwrap();
 }
 
 #[tokio::test]

@@ -133,6 +133,24 @@ pub async fn remeasure_uploads(
     Ok(())
 }
 
+pub async fn postpone_uploads(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    object_keys: Vec<String>,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<()> {
+    lock(connection, organization_id).await?;
+    for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
+        let expired = files::table
+            .filter(files::organization_id.eq(Bind(organization_id)))
+            .filter(files::object_key.eq_any(chunk.to_vec()))
+            .filter(files::upload_expires_at.le(Bind(now)));
+        diesel::update(expired).set(files::upload_expires_at.eq(Bind(until))).execute(connection).await?;
+    }
+    Ok(())
+}
+
 pub async fn release_upload(
     connection: &mut Conn,
     organization_id: OrganizationId,

@@ -12,6 +12,7 @@ on_both_backends!(
     concurrent_uploads_do_not_exceed_the_quota,
     expired_upload_counts_its_object,
     upload_that_ended_after_its_measurement_is_measured_again,
+    upload_that_cannot_be_measured_is_listed_later,
     deleted_file_counts_while_its_url_is_valid,
     deleted_file_that_is_uploaded_again_is_a_file,
     upload_in_the_second_of_a_deletion_is_a_file,
@@ -131,6 +132,24 @@ async fn upload_that_ended_after_its_measurement_is_measured_again(db: Database)
     assert_eq!(expired.iter().map(|file| &file.object_key).collect::<Vec<_>>(), [&keys[0]], "the other URL is valid");
     db.settle_uploads(ours, vec![measured(keys[0].clone(), 50)], at(EXPIRY - 1)).await.unwrap();
     assert_eq!(totals(&db, ours).await, (2, 90));
+}
+
+async fn upload_that_cannot_be_measured_is_listed_later(db: Database) {
+    let (ours, theirs) = (new_organization(&db).await, new_organization(&db).await);
+    let keys: Vec<String> = ["a", "b"].iter().map(|name| format!("{ours}/{name}")).collect();
+    register(&db, ours, "a", 50).await;
+    register(&db, ours, "b", 40).await;
+    db.settle_uploads(ours, vec![measured(keys[1].clone(), 40)], at(EXPIRY)).await.unwrap();
+    let postpone = async |organization_id, now| {
+        db.postpone_uploads(organization_id, keys.clone(), at(now), at(EXPIRY + 5)).await.unwrap();
+        db.list_expired_uploads(None, at(EXPIRY + 4), 10).await.unwrap().len()
+    };
+    assert_eq!(postpone(ours, EXPIRY - 1).await, 1, "a URL that is valid ends as it did");
+    assert_eq!(postpone(theirs, EXPIRY).await, 1);
+    assert_eq!(postpone(ours, EXPIRY).await, 0);
+    assert_eq!(totals(&db, ours).await, (2, 90));
+    let expired = db.list_expired_uploads(None, at(EXPIRY + 5), 10).await.unwrap();
+    assert_eq!(expired.iter().map(|file| &file.object_key).collect::<Vec<_>>(), [&keys[0]], "the other is measured");
 }
 
 async fn deleted_file_counts_while_its_url_is_valid(db: Database) {
