@@ -486,6 +486,9 @@ operations! {
     /// Records a failed attempt, on the webhook as well. If the attempt before it failed too, the other deliveries of the webhook are
     /// not due before this one. Returns false if another worker owns the delivery.
     write deliveries::fail_delivery(delivery_id: DeliveryId, webhook_id: Option<WebhookId>, owner: String, error: String, after: AfterFailure, now: Timestamp) -> bool;
+    /// Makes deliveries due that are postponed or leased for longer than possible: from before the clock was set back. One that is in
+    /// progress may be attempted twice. Returns their number.
+    write deliveries::replan_deliveries(now: Timestamp) -> usize;
     /// Releases the deliveries of a worker that stops, which count no attempt.
     write deliveries::release_deliveries(owner: String) -> ();
 

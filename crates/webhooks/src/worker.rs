@@ -53,7 +53,9 @@ impl Worker {
     /// Delivers until `stop`, then releases the deliveries in progress.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
         let mut sending = JoinSet::new();
+        let mut latest = None;
         while !stop.is_cancelled() {
+            self.follow_clock(&mut latest).await;
             for claimed in self.claim(CONCURRENT - sending.len()).await {
                 let (worker, delivery_id) = (Arc::clone(&self), claimed.delivery.delivery_id);
                 // All attempts of a delivery are one trace.
@@ -72,6 +74,18 @@ impl Worker {
         if let Err(error) = self.store.release_deliveries(self.owner.clone()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "releasing webhook deliveries failed");
         }
+    }
+
+    /// Makes deliveries due that were planned before the clock was set back, since the `latest` look or while no worker ran.
+    async fn follow_clock(&self, latest: &mut Option<Timestamp>) {
+        let now = self.clock.now();
+        if latest.is_none_or(|latest| now < latest)
+            && let Err(error) = self.store.replan_deliveries(now).await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "planning webhook deliveries again failed");
+            return;
+        }
+        *latest = Some(now);
     }
 
     async fn claim(&self, free: usize) -> Vec<ClaimedDelivery> {

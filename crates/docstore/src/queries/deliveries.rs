@@ -1,4 +1,5 @@
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -14,6 +15,10 @@ use crate::types::{Bind, Stored};
 const MAX_PENDING: i64 = 10_000;
 /// Number of the oldest due deliveries whose organizations a claim serves first.
 const OLDEST: i64 = 1_000;
+
+/// Maximum time that a delivery is postponed or leased: a target may ask for a day, and other delays are below ten hours. A later end was
+/// written before the clock was set back.
+const LONGEST: Duration = Duration::from_hours(33);
 
 /// Pending deliveries of a webhook that nobody attempts at the moment.
 macro_rules! waiting {
@@ -326,4 +331,23 @@ pub async fn release_deliveries(connection: &mut Conn, owner: String) -> Result<
         .execute(connection)
         .await?;
     Ok(())
+}
+
+pub async fn replan_deliveries(connection: &mut Conn, now: Timestamp) -> Result<usize> {
+    lock_claims_of_deliveries(connection).await?;
+    let latest = now + LONGEST;
+    // Their times of creation stay: a clock that is wrong only now must not make deliveries old.
+    let postponed = diesel::update(deliveries::table.filter(deliveries::next_attempt_at.gt(Bind(latest))))
+        .set((
+            deliveries::next_attempt_at.eq(Bind(now)),
+            deliveries::lease_owner.eq(None::<String>),
+            deliveries::lease_expires_at.eq(Bind(None::<Timestamp>)),
+        ))
+        .execute(connection)
+        .await?;
+    let leased = diesel::update(deliveries::table.filter(deliveries::lease_expires_at.gt(Bind(latest))))
+        .set((deliveries::lease_owner.eq(None::<String>), deliveries::lease_expires_at.eq(Bind(None::<Timestamp>))))
+        .execute(connection)
+        .await?;
+    Ok(postponed + leased)
 }

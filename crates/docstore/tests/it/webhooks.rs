@@ -26,6 +26,7 @@ on_both_backends!(
     organization_that_waits_longest_is_served_first,
     backlog_of_an_organization_hides_no_other,
     delivery_is_due_while_nobody_attempts_it,
+    delivery_from_before_the_clock_was_set_back_is_due,
     leased_deliveries_are_found_by_an_index,
     webhook_that_is_deleted_meanwhile_does_not_fail_the_run,
 );
@@ -365,6 +366,23 @@ async fn delivery_is_due_while_nobody_attempts_it(db: Database) {
     assert_eq!((has_due(-1).await, has_due(0).await), (false, true));
     assert_eq!(claim(&db, "a", 0, 10, 10).await.len(), 1);
     assert_eq!((has_due(9).await, has_due(10).await), (false, true));
+}
+
+async fn delivery_from_before_the_clock_was_set_back_is_due(db: Database) {
+    let organization_id = new_organization(&db).await;
+    let hours = |hours: i64| at(hours * 3_600_000);
+    let new = || new_delivery(organization_id, None);
+    let leased =
+        |hour| WebhookDelivery { lease_owner: Some("a".to_owned()), lease_expires_at: Some(hours(hour)), ..new() };
+    let postponed = |hour| WebhookDelivery { next_attempt_at: hours(hour), created_at: hours(hour), ..new() };
+    for delivery in [leased(30), leased(34), postponed(30), postponed(34)] {
+        db.enqueue_delivery(delivery).await.unwrap();
+    }
+    assert!(claim(&db, "b", 0, 10, 10).await.is_empty());
+    for expected in [2, 0] {
+        assert_eq!(db.replan_deliveries(NOW).await.unwrap(), expected);
+        assert_eq!(claim(&db, "b", 0, 10, 10).await.len(), expected);
+    }
 }
 
 async fn leased_deliveries_are_found_by_an_index(db: Database) {

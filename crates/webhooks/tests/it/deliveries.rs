@@ -63,6 +63,22 @@ async fn failed_delivery_is_repeated_with_the_same_id() {
 }
 
 #[tokio::test]
+async fn failed_delivery_is_repeated_although_the_clock_was_set_back() {
+    let world = World::start().await;
+    let endpoint = Endpoint::start(|number, _| match number {
+        0 => Reply::status(500),
+        _ => Reply::status(200),
+    });
+    let organization_id = world.organization().await;
+    world.webhook(organization_id, endpoint.url("/")).await;
+    world.end_run(organization_id).await;
+    world.webhook_once(organization_id, |webhook| webhook.failing_since.is_some()).await;
+    world.clock.set(NOW - Duration::from_hours(30 * 24));
+    received(&endpoint, 2).await;
+    world.webhook_once(organization_id, |webhook| webhook.failing_since.is_none()).await;
+}
+
+#[tokio::test]
 async fn rotated_secret_signs_beside_the_previous_one() {
     let world = World::start().await;
     let endpoint = Endpoint::start(|_, _| Reply::status(200));
