@@ -2,6 +2,7 @@
 
 use docstore::{Docstore, StoreError};
 
+/// Remedy of the operator.
 pub const HINT: &str = "as a superuser of PostgreSQL: ALTER DATABASE name SET lc_messages = 'C'";
 
 /// Describes messages by which the service cannot recognize errors; `None` if they are English.

@@ -98,7 +98,7 @@ struct Outcomes {
 /// hour: the same ones would make up each batch.
 ///
 /// # Errors
-/// `Unavailable` if storage is: for all of them.
+/// `Unavailable` if storage is, whichever object is asked for; then none is postponed.
 async fn settle(
     store: &Docstore,
     blobs: &dyn BlobStore,
