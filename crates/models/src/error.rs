@@ -25,13 +25,30 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Returns the usage of an answer without text, if the endpoint reported one.
+    /// Returns the usage of a call without text: zero if no model answered, `None` if it is unknown.
     pub fn tokens(&self) -> Option<Tokens> {
         match self {
             Self::Refused { tokens } | Self::Empty { tokens, .. } => *tokens,
-            Self::Timeout | Self::CoolingDown | Self::Unreachable(_) | Self::Status(_) | Self::InvalidResponse(_) => {
-                None
-            }
+            // Timeouts of a gateway: the model behind it may have worked.
+            Self::Timeout | Self::Status(408 | 504 | 524) | Self::InvalidResponse(_) => None,
+            Self::CoolingDown | Self::Unreachable(_) | Self::Status(_) => Some(Tokens::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_no_model_answered_use_no_tokens() {
+        for status in [400, 401, 404, 429, 500, 503] {
+            assert_eq!(ModelError::Status(status).tokens(), Some(Tokens::default()), "{status}");
+        }
+        assert_eq!(ModelError::CoolingDown.tokens(), Some(Tokens::default()));
+        assert_eq!(ModelError::Unreachable("it is away".into()).tokens(), Some(Tokens::default()));
+        for unknown in [ModelError::Timeout, ModelError::Status(504), ModelError::InvalidResponse(String::new())] {
+            assert_eq!(unknown.tokens(), None, "{unknown}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct ResearchOutput {
     /// JSON that is valid for the schema; null if the sources do not fill it, and in other formats.
     #[schemars(with = "Value")]
     pub structured: Option<Value>,
-    /// True if something was left out to keep `max_chars`.
+    /// True if something was left out to keep `max_chars`, or the model's answer ended at its limit of tokens.
     pub truncated: bool,
     /// Writer of the report: `extractive` (sentences of the sources) or `model`.
     pub engine: String,
@@ -90,7 +90,7 @@ pub struct ResearchBasis {
     pub field: String,
     /// Numbers of citations.
     pub citations: Vec<i64>,
-    /// Strength: `low` (one source that says little), `medium` (one source) or `high` (several independent sources).
+    /// Strength: `low` (the sources say little, or it is derived), `medium` (one source) or `high` (several independent sources).
     pub confidence: String,
 }
 

@@ -6,7 +6,7 @@ use super::assignment::{Assignment, Depth, Limits};
 use super::event::Event;
 use super::plan::{self, SubQuestion};
 use super::prompt::{Prompt, Purpose};
-use super::prompts;
+use super::prompts::{self, Answer};
 use super::quotes;
 use super::report;
 use super::result::Report;
@@ -108,15 +108,14 @@ impl State {
     }
 
     fn generated(&mut self, assignment: &Assignment, prompt: &Prompt, outcome: Outcome) {
-        let (text, tokens) = match outcome {
-            Outcome::Generated { text, tokens } => (Some(text), tokens),
-            Outcome::ModelFailed { tokens, .. } => (None, tokens),
-            _ => (None, None),
+        let (text, tokens, truncated) = match outcome {
+            Outcome::Generated { text, tokens, truncated } => (Some(text), tokens, truncated),
+            Outcome::ModelFailed { tokens, .. } => (None, tokens, false),
+            _ => (None, None, false),
         };
-        self.spent.tokens =
-            self.spent.tokens.saturating_add(prompts::charge(prompt, text.as_deref().unwrap_or_default(), tokens));
+        let answer = Answer { text: text.as_deref().unwrap_or_default(), truncated };
+        self.spent.tokens = self.spent.tokens.saturating_add(prompts::charge(prompt, answer.text, tokens));
         self.model_lost |= text.is_none();
-        let answer = text.as_deref().unwrap_or_default();
         match prompt.purpose {
             Purpose::Plan => {
                 self.phase = Phase::Searching;

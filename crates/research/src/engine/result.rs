@@ -16,7 +16,7 @@ pub struct Report {
     /// Valid for the schema; `None` if the notes do not fill it.
     #[serde(default)]
     pub structured: Option<Value>,
-    /// True if something was left out to keep `max_chars`.
+    /// True if something was left out to keep `max_chars`, or the model's answer ended at its limit of tokens.
     pub truncated: bool,
     pub engine: Engine,
     pub citations: Vec<Citation>,
@@ -92,7 +92,7 @@ pub struct Basis {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// One source that says little about the field.
+    /// The sources say little about the value, or it is derived from them.
     Low,
     /// One source.
     Medium,

@@ -205,10 +205,16 @@ pub enum Written {
         text: String,
         /// Notes that the model was shown.
         shown: Vec<usize>,
+        /// True if the text ends in the middle.
+        #[serde(default)]
+        truncated: bool,
     },
     Structured {
         value: Value,
         basis: Vec<WrittenBasis>,
+        /// True if the answer ended in the middle.
+        #[serde(default)]
+        truncated: bool,
     },
 }
 

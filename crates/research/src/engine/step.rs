@@ -50,6 +50,9 @@ pub enum Outcome {
     Generated {
         text: String,
         tokens: Option<u64>,
+        /// True if the text ends at the limit of tokens.
+        #[serde(default)]
+        truncated: bool,
     },
     /// The model gave no text. `tokens` as in `Generated`: an answer without text costs tokens, too.
     ModelFailed {

@@ -125,7 +125,7 @@ impl Research {
 
     async fn generate_step(&self, order: &Order<'_>, prompt: &Prompt) -> Outcome {
         let Some(generator) = &self.generator else {
-            return Outcome::ModelFailed { reason: "no model is configured".to_owned(), tokens: None };
+            return Outcome::ModelFailed { reason: "no model is configured".to_owned(), tokens: Some(0) };
         };
         let parts = [prompt.material.as_str(), prompt.instructions.as_str()];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -138,9 +138,11 @@ impl Research {
             max_tokens: prompt.max_tokens,
         };
         match timeout(order.left, generator.generate(&request)).await {
-            Ok(Ok(generation)) => {
-                Outcome::Generated { text: generation.text, tokens: generation.tokens.map(Tokens::total) }
-            }
+            Ok(Ok(generation)) => Outcome::Generated {
+                text: generation.text,
+                tokens: generation.tokens.map(Tokens::total),
+                truncated: generation.truncated,
+            },
             Ok(Err(error)) => {
                 let cause = error_causes::describe(&error);
                 tracing::warn!(research_id = %order.run.research_id, cause, "the model did not answer");

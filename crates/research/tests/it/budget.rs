@@ -72,7 +72,8 @@ fn tokens_are_reserved_for_the_report() {
 #[test]
 fn absurd_token_counts_do_not_exceed_the_budget() {
     let mut world = world(4);
-    world.answer = Some(Box::new(|_| Outcome::Generated { text: "{}".to_owned(), tokens: Some(u64::MAX) }));
+    world.answer =
+        Some(Box::new(|_| Outcome::Generated { text: "{}".to_owned(), tokens: Some(u64::MAX), truncated: false }));
     let assignment = with_model("- wind turbine blades\n- rotor speed of the Zephyr plant");
     let run = world.run(&assignment);
     assert!(run.state.spent.tokens <= u64::from(assignment.budget.max_tokens));

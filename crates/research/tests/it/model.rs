@@ -71,6 +71,67 @@ fn inventions_of_a_model_are_removed() {
 }
 
 #[test]
+fn sentence_in_which_an_answer_was_cut_is_removed() {
+    for (answer, expected) in [
+        ("Green tea takes 80 °C [1]. Boiling water burns 4", "Green tea takes 80 °C. [1]"),
+        ("Green tea takes 80 °C [1]. Boiling water burns it [", "Green tea takes 80 °C. [1]"),
+        ("Green tea takes hot water. [1] Boiling\nwater burns green", "Green tea takes hot water. [1]"),
+        ("- Green tea takes 80 °C [1].\n- Boiling water burns green", "- Green tea takes 80 °C. [1]"),
+        ("Green tea takes 80 °C [1].\n\n## Black te", "Green tea takes 80 °C. [1]"),
+        (
+            "Green tea is steeped at 80 °C for two minutes.\n\nBoiling water burns it [1].",
+            "Green tea is steeped at 80 °C for two minutes. [1]\n\nBoiling water burns it. [2]",
+        ),
+    ] {
+        let mut world = world();
+        world.answer = Some(Box::new(move |prompt| match prompt.purpose {
+            Purpose::Plan | Purpose::Judge => generated("{}"),
+            Purpose::Write => Outcome::Generated { text: answer.to_owned(), tokens: None, truncated: true },
+        }));
+        let run = world.run(&with_model(QUERY));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert_eq!(
+            (report.text.as_str(), report.engine, report.truncated),
+            (expected, Engine::Model, true),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn numbers_that_no_cited_passage_states_are_removed() {
+    for (answer, expected) in [
+        ("Green tea is steeped at 900 °C and explodes [1].", None),
+        ("## Green tea at 900 °C\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
+        ("Green tea is steeped at 80 °C (176 °F) [1].", Some("Green tea is steeped at 80 °C. [1]")),
+        ("Green tea is steeped at 80 °C for 2 minutes [1].", Some("Green tea is steeped at 80 °C for 2 minutes. [1]")),
+        ("In 2024 green tea is steeped at 80 °C [1].", Some("In 2024 green tea is steeped at 80 °C. [1]")),
+        ("In 2023 green tea is steeped at 80 °C [1].", None),
+        (
+            "Green tea takes 80 °C, 20 °C less than water that boils at 100 °C [1][2].",
+            Some("Green tea takes 80 °C, 20 °C less than water that boils at 100 °C. [1][2]"),
+        ),
+        ("Green tea takes water of 100 °C [1].", None),
+    ] {
+        let mut world = World::of(vec![
+            page(
+                "https://a.example/tea",
+                "Tea",
+                "Green tea takes water of 80 °C for two minutes. Boiling water burns it.\n",
+            ),
+            page("https://b.example/tea", "Water", "Water for black tea boils at 100 °C, not at less.\n"),
+        ]);
+        world.answer = writes(|_| answer.to_owned());
+        let run = world.run(&with_model("How is green tea steeped in 2024, and at what heat does water boil?"));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        let text = (report.engine == Engine::Model).then(|| report.text.split("\n\n## Not").next().unwrap_or_default());
+        assert_eq!(text, expected, "{answer}");
+    }
+}
+
+#[test]
 fn marks_of_a_page_are_no_part_of_its_words() {
     let text = "The bridge opened in 1937,[2] two years late.";
     for (quote, engine) in [

@@ -143,6 +143,7 @@ impl Player<'_> {
             Step::Generate(_) => Outcome::Generated {
                 text: ANSWERS[self.draw(ANSWERS.len() as u32) as usize].to_owned(),
                 tokens: [None, Some(0), Some(700), Some(u64::MAX)][self.draw(4) as usize],
+                truncated: self.draw(2) == 0,
             },
             Step::Check { citations, .. } => {
                 let checks = citations

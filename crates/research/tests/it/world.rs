@@ -182,7 +182,7 @@ pub fn with_model(query: &str) -> Assignment {
 }
 
 pub fn generated(text: impl Into<String>) -> Outcome {
-    Outcome::Generated { text: text.into(), tokens: None }
+    Outcome::Generated { text: text.into(), tokens: None, truncated: false }
 }
 
 /// Model that plans nothing, judges nothing, and writes this report.

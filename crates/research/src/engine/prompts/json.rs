@@ -2,20 +2,23 @@
 
 use serde_json::Value;
 
+use super::Answer;
+
 /// Longest answer that is read.
 const MAX_BYTES: usize = 400_000;
 /// Places at which a damaged text is cut.
 const MAX_CUTS: usize = 50;
 
-/// Returns the first JSON object or array of an answer, repaired if necessary.
-pub(crate) fn parse(answer: &str) -> Option<Value> {
-    let answer = without_thoughts(&answer[..answer.floor_char_boundary(MAX_BYTES)]);
-    let start = answer.find(['{', '['])?;
-    let text = &answer[start..];
+/// Returns the first JSON object or array of an answer, repaired if necessary. A number or text in which a truncated answer
+/// ends is left out: it can be another one than the model meant.
+pub(crate) fn parse(answer: Answer<'_>) -> Option<Value> {
+    let Answer { text, truncated } = answer.beginning(MAX_BYTES);
+    let text = without_thoughts(text);
+    let text = &text[text.find(['{', '['])?..];
     let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
     match first {
         Some(Ok(value)) => Some(value),
-        _ => repair(text),
+        _ => repair(text, truncated),
     }
 }
 
@@ -28,8 +31,9 @@ pub(crate) fn without_thoughts(answer: &str) -> &str {
 }
 
 /// Copies the text without trailing commas and with control characters in strings escaped, up to its end or the end of
-/// the first value. Then closes what is open, or cuts at the last place where it can be closed.
-fn repair(text: &str) -> Option<Value> {
+/// the first value. Then closes what is open, or cuts at the last place where it can be closed: before the last value, if a
+/// truncated text ends in it.
+fn repair(text: &str, truncated: bool) -> Option<Value> {
     let mut out = String::with_capacity(text.len());
     let mut open: Vec<char> = Vec::new();
     // Ends of complete values, with the brackets that were open there.
@@ -72,6 +76,7 @@ fn repair(text: &str) -> Option<Value> {
             return None;
         }
     }
+    let is_unfinished = truncated && (in_string || out.ends_with(|c: char| c.is_ascii_digit()));
     if in_string {
         if escaped {
             out.pop();
@@ -79,8 +84,8 @@ fn repair(text: &str) -> Option<Value> {
         out.push('"');
     }
     drop_trailing_comma(&mut out);
-    let whole = (out.len(), open);
-    let ends = std::iter::once(whole).chain(cuts.into_iter().rev().take(MAX_CUTS));
+    let whole = (!is_unfinished).then_some((out.len(), open));
+    let ends = whole.into_iter().chain(cuts.into_iter().rev().take(MAX_CUTS));
     // A cut can lie behind a comma that was dropped later.
     ends.filter_map(|(end, open)| Some((out.get(..end)?, open)))
         .map(|(text, open)| text.chars().chain(open.into_iter().rev()).collect::<String>())
@@ -99,6 +104,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn whole(text: &str) -> Answer<'_> {
+        Answer { text, truncated: false }
+    }
+
     #[test]
     fn damaged_answers_are_repaired() {
         for (answer, expected) in [
@@ -112,16 +121,39 @@ mod tests {
             ("{\"a\": \"two\nlines\"}", json!({"a": "two\nlines"})),
             ("[{\"q\": 1}, {\"q\": tru", json!([{"q": 1}])),
         ] {
-            assert_eq!(parse(answer), Some(expected), "{answer}");
+            assert_eq!(parse(whole(answer)), Some(expected), "{answer}");
         }
         for nonsense in ["", "no json", "{", "}{", &"[".repeat(100_000)] {
-            assert!(parse(nonsense).is_none_or(|value| value == json!({})));
+            assert!(parse(whole(nonsense)).is_none_or(|value| value == json!({})));
         }
+    }
+
+    #[test]
+    fn truncated_answers_lose_the_value_in_which_they_end() {
+        for (text, expected) in [
+            ("{\"a\": 30, \"b\": 4", Some(json!({"a": 30}))),
+            ("{\"a\": 30, \"b\": -4.", Some(json!({"a": 30}))),
+            ("{\"a\": [1, 2", Some(json!({"a": [1]}))),
+            ("{\"a\": [{\"b\": 1, \"c\": 1", Some(json!({"a": [{"b": 1}]}))),
+            ("{\"a\": [\"one\", \"tw", Some(json!({"a": ["one"]}))),
+            ("{\"a\": 4", None),
+            ("{\"a\": \"tw", None),
+            ("{\"a\": \"two\"", Some(json!({"a": "two"}))),
+            ("{\"a\": true", Some(json!({"a": true}))),
+            ("{\"a\": [4]", Some(json!({"a": [4]}))),
+            ("{\"a\": 4} And 4", Some(json!({"a": 4}))),
+        ] {
+            assert_eq!(parse(Answer { text, truncated: true }), expected, "{text}");
+        }
+        let long = format!("{{\"a\": 30, \"b\": {}", "4".repeat(MAX_BYTES));
+        assert_eq!(parse(whole(&long)), Some(json!({"a": 30})));
     }
 
     #[test]
     fn any_answer_is_read_without_panic() {
         use proptest::prelude::*;
-        proptest!(|(answer in "[\\[\\]{}\",:a1\\\\\n]{0,60}")| { let _ = parse(&answer); });
+        proptest!(|(text in "[\\[\\]{}\",:a1\\\\\n]{0,60}", truncated: bool)| {
+            let _ = parse(Answer { text: &text, truncated });
+        });
     }
 }

@@ -10,6 +10,22 @@ use super::assignment::{Assignment, Budget};
 use super::prompt::Prompt;
 use super::state::State;
 
+/// A model's answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer<'a> {
+    pub text: &'a str,
+    /// True if it ends at the limit of tokens.
+    pub truncated: bool,
+}
+
+impl Answer<'_> {
+    /// Returns the beginning of the answer, of at most `max` bytes.
+    fn beginning(self, max: usize) -> Self {
+        let text = &self.text[..self.text.floor_char_boundary(max)];
+        Self { text, truncated: self.truncated || text.len() < self.text.len() }
+    }
+}
+
 /// Tokens that only the report may use, at most a third of the budget.
 const WRITE_RESERVE: u32 = 16_000;
 

@@ -7,7 +7,7 @@ use super::super::plan::SubQuestion;
 use super::super::prompt::{Prompt, Purpose};
 use super::super::state::State;
 use super::super::text::display;
-use super::{json, with_reasoning};
+use super::{Answer, json, with_reasoning};
 
 const SYSTEM: &str = "You divide a research assignment into the questions that must be answered for it. Each question is \
      understandable alone, names its subject, and is answerable from documents. Answer with JSON only.";
@@ -51,7 +51,7 @@ fn schema(max: usize) -> Value {
 }
 
 /// Returns the questions of an answer; empty if there are none.
-pub(crate) fn parse(answer: &str) -> Vec<SubQuestion> {
+pub(crate) fn parse(answer: Answer<'_>) -> Vec<SubQuestion> {
     let Some(value) = json::parse(answer) else { return Vec::new() };
     let list = value.get("questions").and_then(Value::as_array).or_else(|| value.as_array());
     let mut questions: Vec<SubQuestion> = Vec::new();
@@ -76,12 +76,13 @@ mod tests {
 
     #[test]
     fn questions_of_an_answer_are_clamped() {
-        let texts = |answer| parse(answer).into_iter().map(|question| question.text).collect::<Vec<_>>();
+        let read = |text| parse(Answer { text, truncated: false });
+        let texts = |text| read(text).into_iter().map(|question| question.text).collect::<Vec<_>>();
         assert_eq!(
             texts("{\"questions\": [\"What is A?\", \"what is a?\", 7, \" \", \"B\\n?\"]}"),
             ["What is A?", "B ?"]
         );
         assert_eq!(texts("[\"What is A?\"]"), ["What is A?"]);
-        assert!(parse("I cannot do that").is_empty());
+        assert!(read("I cannot do that").is_empty());
     }
 }

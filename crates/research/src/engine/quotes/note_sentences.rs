@@ -25,14 +25,24 @@ impl NoteSentences {
     /// Returns the sentence of a note that resembles a statement most, and the share of the words that both have. The
     /// first one if none does.
     pub fn closest(&self, note: usize, statement: &Gist) -> Option<(Quote, f64)> {
+        self.best(note, |_, gist| statement.resemblance(gist))
+    }
+
+    /// Returns the sentence of a note that is worth most, with its worth; the first one of several.
+    pub fn best(&self, note: usize, worth: impl Fn(Quote, &Gist) -> f64) -> Option<(Quote, f64)> {
         let mut best: Option<(Quote, f64)> = None;
         for (quote, gist) in self.by_note.get(&note)? {
-            let share = statement.resemblance(gist);
-            if best.is_none_or(|(_, most)| share > most) {
-                best = Some((*quote, share));
+            let worth = worth(*quote, gist);
+            if best.is_none_or(|(_, most)| worth > most) {
+                best = Some((*quote, worth));
             }
         }
         best
+    }
+
+    /// Returns the sentences of all notes in order.
+    pub fn quotes(&self) -> impl Iterator<Item = Quote> {
+        self.by_note.values().flatten().map(|(quote, _)| *quote)
     }
 
     /// Returns the sentence of all notes that resembles a statement most, and the share of the words that both have.

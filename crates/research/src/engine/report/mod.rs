@@ -25,10 +25,11 @@ fn draft(state: &State, assignment: &Assignment) -> Draft {
         return structured::draft(state, assignment, schema);
     }
     let spec = &assignment.output;
-    if let Some(Written::Text { text, shown }) = &state.written {
-        let sections = written::sections(state, text, shown, spec.format);
+    if let Some(Written::Text { text, shown, truncated }) = &state.written {
+        let sections = written::sections(state, assignment, text, shown, *truncated);
         let unanswered = extractive::unanswered_section(&unanswered(state), spec.format);
-        let layout = layout::lay_out(&[sections, unanswered].concat(), spec.max_chars, spec.format);
+        let mut layout = layout::lay_out(&[sections, unanswered].concat(), spec.max_chars, spec.format);
+        layout.truncated |= truncated;
         if !layout.quotes.is_empty() {
             return from_layout(layout, Engine::Model);
         }

@@ -2,20 +2,24 @@
 //!
 //! - Marks that name no note of the prompt are dropped.
 //! - A sentence without a mark gets one if a sentence of a note has most of its words; otherwise it is removed.
-//! - A sentence with words in quotation marks that no cited note contains is removed.
+//! - A sentence with words in quotation marks that no cited note contains is removed. So is one with a number that neither a
+//!   cited note nor the assignment states, unless it follows from others of the sentence.
+//! - The sentence in which a truncated text ends is removed, unless its marks are there.
 //! - Addresses that are not those of a source are removed, also from headings. Links, images and HTML become text.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use retrieval_core::sentences;
 
-use super::super::assignment::Format;
+use super::super::assignment::{Assignment, Format};
 use super::super::quotes::Quote;
 use super::super::quotes::addresses::without_unknown_addresses;
 use super::super::quotes::note_sentences::NoteSentences;
-use super::super::state::State;
+use super::super::state::{Note, State};
+use super::super::text::figures::{Figures, are_stated, stated_part};
 use super::super::text::similar::{Gist, is_unspaced};
-use super::super::text::{display, marks};
+use super::super::text::{dates, display, marks};
 use super::layout::{Block, Piece, Section};
 
 /// Shared words that make a note the source of a sentence without a mark.
@@ -50,34 +54,57 @@ struct Shown<'a> {
     /// Texts of the notes, folded: as they are and as plain text, each with the numbers of their marks, which the model saw, and
     /// without.
     folded: BTreeMap<usize, [String; 4]>,
+    /// Numbers of the notes, with those of the title and date that the model saw.
+    figures: BTreeMap<usize, Figures>,
+    /// Numbers of the assignment.
+    asked: Figures,
     /// Sentences without a mark that may still be compared with all notes.
     unmarked: usize,
 }
 
 impl<'a> Shown<'a> {
-    fn of(state: &'a State, notes: &'a [usize]) -> Self {
+    fn of(state: &'a State, assignment: &Assignment, notes: &'a [usize]) -> Self {
         let text = |note: &usize| {
             let text = &state.notes.get(*note)?.text;
             let with_numbers = display::line(&marks::rounded(text), Format::Text);
             let without = marks::take(&display::line(text, Format::Text)).0;
             Some((*note, [fold(text), fold(&marks::take(text).0), fold(&with_numbers), fold(&without)]))
         };
+        let figures = |note: &usize| Some((*note, figures_of(state, state.notes.get(*note)?)));
+        let wishes = assignment.instructions.as_deref().unwrap_or_default();
         Self {
             state,
             notes,
             sentences: NoteSentences::of(state, notes.iter().copied()),
             folded: notes.iter().filter_map(text).collect(),
+            figures: notes.iter().filter_map(figures).collect(),
+            asked: Figures::of(&format!("{}\n{wishes}", assignment.query)),
             unmarked: MAX_UNMARKED,
         }
     }
 }
 
+fn figures_of(state: &State, note: &Note) -> Figures {
+    let source = state.sources.get(note.source);
+    let title = source.and_then(|source| source.title.as_deref()).unwrap_or_default();
+    let date = source.and_then(|source| dates::of(source.published_at?)).map(dates::Date::iso).unwrap_or_default();
+    Figures::of(&format!("{title}\n{date}\n{}", note.text))
+}
+
 /// Returns the sections of the model's text that the notes support.
-pub(super) fn sections(state: &State, text: &str, shown: &[usize], format: Format) -> Vec<Section> {
-    let mut shown = Shown::of(state, shown);
+pub(super) fn sections(
+    state: &State,
+    assignment: &Assignment,
+    text: &str,
+    shown: &[usize],
+    truncated: bool,
+) -> Vec<Section> {
+    let format = assignment.output.format;
+    let mut shown = Shown::of(state, assignment, shown);
     let mut sections = vec![Section::default()];
     let mut paragraph = String::new();
-    for line in text.lines().map(str::trim) {
+    let mut lines = text.trim_end().lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
         let heading = line.starts_with('#').then(|| line.trim_start_matches('#').trim());
         let item = item(line);
         let is_rule =
@@ -86,23 +113,38 @@ pub(super) fn sections(state: &State, text: &str, shown: &[usize], format: Forma
             flush(&mut shown, &mut paragraph, format, &mut sections);
         }
         if let Some(text) = heading {
-            sections.push(Section { heading: shown_heading(state, text, format), blocks: Vec::new() });
+            sections.push(Section { heading: shown_heading(&shown, text, format), blocks: Vec::new() });
         } else if let Some(item) = item {
+            let item = if truncated && lines.peek().is_none() { finished(item) } else { item };
             add(&mut shown, item, true, format, &mut sections);
         } else if !is_rule && !line.starts_with("```") {
             paragraph.push_str(line);
             paragraph.push('\n');
         }
     }
+    if truncated {
+        paragraph.truncate(finished(&paragraph).len());
+    }
     flush(&mut shown, &mut paragraph, format, &mut sections);
     sections.retain(|section| !section.blocks.is_empty());
     sections
 }
 
-/// Returns a heading as it is shown. `None` if nothing but marks and unknown addresses is in it.
-fn shown_heading(state: &State, text: &str, format: Format) -> Option<String> {
-    let text = display::name(&known_text(state, &marks::take(text).0), MAX_HEADING_CHARS, format);
-    text.chars().any(char::is_alphanumeric).then_some(text)
+/// Returns a heading as it is shown. `None` if nothing but marks and unknown addresses is in it, or a number that neither a
+/// note nor the assignment states.
+fn shown_heading(shown: &Shown<'_>, text: &str, format: Format) -> Option<String> {
+    let text = known_text(shown.state, &marks::take(text).0);
+    let figures: Vec<&Figures> = iter::once(&shown.asked).chain(shown.figures.values()).collect();
+    let name = display::name(&text, MAX_HEADING_CHARS, format);
+    (name.chars().any(char::is_alphanumeric) && are_stated(&text, &figures)).then_some(name)
+}
+
+/// Returns a paragraph without the sentence in which it was cut off. A sentence with marks at its end is complete.
+fn finished(text: &str) -> &str {
+    let Some(last) = sentences::units(text).pop() else { return text };
+    let sentence = &text[last.clone()];
+    // Those at its beginning belong to the sentence before.
+    if marks::is_last(sentence) { text } else { &text[..last.start + marks::leading(sentence)] }
 }
 
 fn item(line: &str) -> Option<&str> {
@@ -180,8 +222,12 @@ fn supported(shown: &mut Shown<'_>, sentence: &str) -> Option<(String, Vec<Quote
         citations.push(quote);
     }
     let notes: Vec<&String> = citations.iter().filter_map(|quote| shown.folded.get(&quote.note)).flatten().collect();
-    let quotes_notes = quoted(&text).all(|words| notes.iter().any(|note| note.contains(words.as_str())));
-    quotes_notes.then_some((text, citations))
+    if !quoted(&text).all(|words| notes.iter().any(|note| note.contains(words.as_str()))) {
+        return None;
+    }
+    let figures = citations.iter().filter_map(|quote| shown.figures.get(&quote.note));
+    let figures: Vec<&Figures> = figures.chain([&shown.asked]).collect();
+    Some((stated_part(text, &figures)?, citations))
 }
 
 /// Returns a text as plain text without unknown addresses. Neither marks nor invisible characters hide one.

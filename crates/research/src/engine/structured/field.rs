@@ -13,8 +13,25 @@ pub(super) struct Field {
     pub confidence: Confidence,
 }
 
-/// Confidence by the number of independent sources of the quotes.
+/// Share of common words for which a quote supports a text.
+pub(super) const SUPPORTS: f64 = 0.3;
+
+/// Returns the support of a text by a quote, 0 to 1, which is compared with [`SUPPORTS`]: the share of common words. A short
+/// text, such as a name, is supported by a long quote that has all its words.
+pub(super) fn support(text: &Gist, quote: &Gist) -> f64 {
+    if text.is_within(quote) { 1.0 } else { text.resemblance(quote) }
+}
+
+/// Confidence by the number of independent sources of the quotes. Only those that support the statement count, if given.
 pub(super) fn confidence(state: &State, quotes: &[Quote], statement: Option<&str>) -> Confidence {
+    let Some(statement) = statement else { return by_sources(state, quotes) };
+    let statement = Gist::of(statement);
+    let supports = |quote: &Quote| support(&statement, &Gist::of(quotes::text(state, *quote))) >= SUPPORTS;
+    by_sources(state, &quotes.iter().copied().filter(supports).collect::<Vec<_>>())
+}
+
+/// Confidence by the number of independent sources of quotes that support a value.
+pub(super) fn by_sources(state: &State, quotes: &[Quote]) -> Confidence {
     let mut sources: Vec<usize> = Vec::new();
     for quote in quotes {
         let note = &state.notes[quote.note];
@@ -23,13 +40,9 @@ pub(super) fn confidence(state: &State, quotes: &[Quote], statement: Option<&str
     }
     sources.sort_unstable();
     sources.dedup();
-    let supported = statement.is_none_or(|statement| {
-        let gist = Gist::of(statement);
-        quotes.iter().any(|quote| gist.resemblance(&Gist::of(quotes::text(state, *quote))) >= 0.3)
-    });
-    match (sources.len(), supported) {
-        (0 | 1, false) => Confidence::Low,
-        (0 | 1, true) | (_, false) => Confidence::Medium,
-        (_, true) => Confidence::High,
+    match sources.len() {
+        0 => Confidence::Low,
+        1 => Confidence::Medium,
+        _ => Confidence::High,
     }
 }

@@ -29,11 +29,13 @@ pub(super) fn draft(state: &State, assignment: &Assignment, schema: &Value) -> D
         Ok(validator) => validator,
         Err(error) => return empty(vec![Problem { field: error.field, message: error.message }]),
     };
-    if let Some(Written::Structured { value, basis }) = &state.written {
+    if let Some(Written::Structured { value, basis, truncated }) = &state.written {
         let (value, fields) = model::supported(state, value, basis, &validator);
         let has_content = !fields.is_empty();
         if has_content && validator.is_valid(&value) {
-            return from_fields(assignment, value, fields, Engine::Model);
+            let mut draft = from_fields(assignment, value, fields, Engine::Model);
+            draft.truncated |= truncated;
+            return draft;
         }
     }
     let mut filler = Filler::new(state, schema, &assignment.query);

@@ -2,23 +2,27 @@
 //!
 //! A field keeps its value if the model names notes for it or for the field above, or if a sentence of a note resembles
 //! it. Other fields become null or are removed. Addresses that no source has are removed from texts.
+//!
+//! Only sentences that state the value raise the confidence. A value that no named note states may be derived, such as a
+//! sum, a converted unit or a translated word: it keeps the notes as its basis, with low confidence.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::super::quotes::Quote;
 use super::super::quotes::addresses::{has_address, without_unknown_addresses};
 use super::super::quotes::note_sentences::NoteSentences;
+use super::super::quotes::{self, Quote};
 use super::super::state::{State, WrittenBasis};
-use super::super::text::display;
+use super::super::text::figures::{Figures, are_stated};
 use super::super::text::similar::Gist;
-use super::field::{Field, confidence};
+use super::super::text::{dates, display, words};
+use super::field::{Field, SUPPORTS, by_sources, support};
 use super::limits::escape;
+use super::sentences::words_of_name;
 
-/// Shared words that make a sentence the basis of a text.
-const SUPPORTS: f64 = 0.3;
 const MAX_NESTING: usize = 32;
 const MAX_QUOTES: usize = 4;
 /// Texts without a basis that are compared with all notes. More do not fit into a result.
@@ -32,7 +36,8 @@ pub(super) fn supported(
     validator: &Validator,
 ) -> (Value, Vec<Field>) {
     let sentences = NoteSentences::of(state, 0..state.notes.len());
-    let mut reader = Reader { state, basis, sentences, fields: Vec::new(), unnamed: MAX_UNNAMED };
+    let figures = sentences.quotes().map(|quote| (quote, Figures::of(quotes::text(state, quote)))).collect();
+    let mut reader = Reader { state, basis, sentences, figures, fields: Vec::new(), unnamed: MAX_UNNAMED };
     let mut kept = value.clone();
     reader.keep(&mut kept, &Place::default(), 0, Unsupported::Null);
     if !validator.is_valid(&kept) {
@@ -66,10 +71,40 @@ impl Place {
     }
 }
 
+/// Value of a field, for comparison with sentences.
+enum Claim<'a> {
+    Text(&'a str, Gist),
+    Date(dates::Date),
+    Number(f64),
+    /// True or false, with the words of the field's name: a sentence without any of them is not about it.
+    Truth(Gist),
+}
+
+impl<'a> Claim<'a> {
+    /// A text that is a whole date, also with a time, is one.
+    fn of_text(text: &'a str) -> Self {
+        match dates::dates(text).as_slice() {
+            [(bytes, date)] if bytes.start == 0 && (bytes.end == text.len() || text[bytes.end..].starts_with('T')) => {
+                Self::Date(*date)
+            }
+            _ => Self::Text(text, Gist::of(text)),
+        }
+    }
+
+    /// `pointer`: place of the value. The positions in lists around it are no name.
+    fn of_truth(pointer: &str) -> Self {
+        let name = pointer.rsplit('/').find(|name| name.parse::<usize>().is_err()).unwrap_or_default();
+        let words: Vec<String> = words::terms(&words_of_name(name)).into_iter().map(|term| term.word).collect();
+        Self::Truth(Gist::of(&words.join(" ")))
+    }
+}
+
 struct Reader<'a> {
     state: &'a State,
     basis: &'a [WrittenBasis],
     sentences: NoteSentences,
+    /// Numbers and dates of each sentence.
+    figures: BTreeMap<Quote, Figures>,
     fields: Vec<Field>,
     /// Texts without a basis that may still be compared with all notes.
     unnamed: usize,
@@ -110,16 +145,10 @@ impl Reader<'_> {
             Value::String(text) => {
                 self.remove_unknown_addresses(text);
                 let text = text.clone();
-                !text.is_empty() && self.base(place, &text, true)
+                !text.is_empty() && self.base(place, &Claim::of_text(&text))
             }
-            Value::Bool(flag) => {
-                let text = flag.to_string();
-                self.base(place, &text, false)
-            }
-            Value::Number(number) => {
-                let text = number.to_string();
-                self.base(place, &text, false)
-            }
+            Value::Bool(_) => self.base(place, &Claim::of_truth(&place.written)),
+            Value::Number(number) => number.as_f64().is_some_and(|number| self.base(place, &Claim::Number(number))),
         }
     }
 
@@ -134,28 +163,69 @@ impl Reader<'_> {
     }
 
     /// Adds the basis of a field. Returns false if it has none.
-    fn base(&mut self, place: &Place, text: &str, is_text: bool) -> bool {
-        let gist = Gist::of(text);
-        let mut found: Vec<Quote> = Vec::new();
-        for note in self.named(&place.written) {
-            if found.len() == MAX_QUOTES {
-                break;
-            }
-            if found.iter().all(|quote| quote.note != *note) {
-                found.extend(self.sentences.closest(*note, &gist).map(|(quote, _)| quote));
-            }
-        }
-        if found.is_empty() && is_text && self.unnamed > 0 {
+    fn base(&mut self, place: &Place, claim: &Claim<'_>) -> bool {
+        let mut found = self.named_quotes(&place.written, claim);
+        if found.is_empty()
+            && let Claim::Text(text, gist) = claim
+            && self.unnamed > 0
+        {
             self.unnamed -= 1;
-            let best = self.sentences.closest_of_all(&gist).filter(|(_, share)| *share >= SUPPORTS);
-            found.extend(best.map(|(quote, _)| quote));
+            let best = self.sentences.closest_of_all(gist).filter(|(_, share)| *share >= SUPPORTS);
+            found.extend(best.map(|(quote, _)| (quote, true)).filter(|best| self.are_numbers_stated(text, &[*best])));
         }
         if found.is_empty() {
             return false;
         }
-        let confidence = confidence(self.state, &found, is_text.then_some(text));
-        self.fields.push(Field { pointer: place.kept.clone(), quotes: found, confidence });
+        if let Claim::Text(text, _) = claim {
+            // Several notes can make one text, but a number that none of them states makes it doubtful.
+            if !self.are_numbers_stated(text, &found) {
+                found.iter_mut().for_each(|(_, supports)| *supports = false);
+            }
+        } else if found.iter().any(|(_, supports)| *supports) {
+            found.retain(|(_, supports)| *supports);
+        }
+        found.truncate(MAX_QUOTES);
+        let supporting = found.iter().filter(|(_, supports)| *supports).map(|(quote, _)| *quote);
+        let confidence = by_sources(self.state, &supporting.collect::<Vec<_>>());
+        let quotes = found.into_iter().map(|(quote, _)| quote).collect();
+        self.fields.push(Field { pointer: place.kept.clone(), quotes, confidence });
         true
+    }
+
+    /// Returns the best sentence of each note that the model names for a field, and true if it supports the claim.
+    fn named_quotes(&self, pointer: &str, claim: &Claim<'_>) -> Vec<(Quote, bool)> {
+        // Comparing words takes far longer than comparing numbers.
+        let most = if matches!(claim, Claim::Text(..)) { MAX_QUOTES } else { usize::MAX };
+        let mut found: Vec<(Quote, bool)> = Vec::new();
+        for note in self.named(pointer) {
+            if found.len() < most && found.iter().all(|(quote, _)| quote.note != *note) {
+                let best = self.sentences.best(*note, |quote, gist| self.worth(claim, quote, gist));
+                found.extend(best.map(|(quote, worth)| (quote, worth >= SUPPORTS)));
+            }
+        }
+        found
+    }
+
+    /// Returns the support of a claim by a sentence: 0 to 1.
+    fn worth(&self, claim: &Claim<'_>, quote: Quote, gist: &Gist) -> f64 {
+        let figures = self.figures.get(&quote);
+        let is_stated = match claim {
+            Claim::Text(_, text) => return support(text, gist),
+            Claim::Date(date) => figures.is_some_and(|figures| figures.has_date(*date)),
+            Claim::Number(number) => figures.is_some_and(|figures| figures.states(*number)),
+            Claim::Truth(name) => name.resemblance(gist) > 0.0,
+        };
+        f64::from(u8::from(is_stated))
+    }
+
+    /// Returns true if the notes of the quotes state the numbers of a text.
+    fn are_numbers_stated(&self, text: &str, quotes: &[(Quote, bool)]) -> bool {
+        let of_note = |note: usize| {
+            let (first, next) = (Quote { note, start: 0, end: 0 }, Quote { note: note + 1, start: 0, end: 0 });
+            self.figures.range(first..next).map(|(_, figures)| figures)
+        };
+        let figures: Vec<&Figures> = quotes.iter().flat_map(|(quote, _)| of_note(quote.note)).collect();
+        are_stated(text, &figures)
     }
 
     /// Returns the notes that the model names for a field, or for the closest field above it.

@@ -48,6 +48,14 @@ pub(crate) fn leading(text: &str) -> usize {
     text.len() - rest.len()
 }
 
+/// Returns true if a text ends in a mark, with nothing but punctuation after it.
+pub(crate) fn is_last(text: &str) -> bool {
+    let is_bracket = |c: char| matches!(c, '[' | ']' | '【' | '】');
+    let text = text.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_bracket(c));
+    let mark = text.rfind(['[', '【']).and_then(|at| find(&text[at..]));
+    mark.is_some_and(|mark| mark.before.is_empty() && mark.after.is_empty())
+}
+
 /// Finds the first mark.
 fn find(text: &str) -> Option<Mark<'_>> {
     text.match_indices(['[', '【']).find_map(|(at, open)| {
@@ -87,6 +95,17 @@ mod tests {
         assert_eq!(leading(" [1] [2] More"), 8);
         assert_eq!(leading("More [1]"), 0);
         assert_eq!(leading("[a] [1]"), 0);
+    }
+
+    #[test]
+    fn marks_end_a_text() {
+        for text in ["It is so [1].", "It is so. [1][2, 3]", "**It is so【4】**\n", "[1]"] {
+            assert!(is_last(text), "{text}");
+        }
+        for text in ["It is so", "It is so [1] and 4", "It is so [1", "It is so [1][", "It is [so]", "It is]", "[", ""]
+        {
+            assert!(!is_last(text), "{text}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub(super) mod dates;
 pub(super) mod display;
+pub(super) mod figures;
 pub(super) mod marks;
 pub(super) mod numbers;
 pub(super) mod similar;

@@ -56,6 +56,11 @@ impl Gist {
         if all == 0 { 0.0 } else { shared as f64 / all as f64 }
     }
 
+    /// Returns true if the other has all words of this one, which has some.
+    pub fn is_within(&self, other: &Self) -> bool {
+        !self.words.is_empty() && self.words.is_subset(&other.words)
+    }
+
     /// Returns true if both have the same [`wording`]. Sentences that differ in one word may contradict each other.
     pub fn says_the_same(&self, other: &Self) -> bool {
         !self.wording.is_empty() && self.wording == other.wording
@@ -216,6 +221,14 @@ mod tests {
             assert!(!one_gist.says_the_same(&other_gist) && !other_gist.says_the_same(&one_gist), "{one} {other}");
         }
         assert!(!Gist::of("").says_the_same(&Gist::of("<!-- -->")), "nothing says nothing");
+    }
+
+    #[test]
+    fn words_are_within_a_sentence_that_has_them_all() {
+        let sentence = Gist::of("The legal form of Acme is a GmbH.");
+        assert!(Gist::of("Acme GmbH").is_within(&sentence) && sentence.is_within(&sentence));
+        assert!(!Gist::of("Acme AG").is_within(&sentence) && !sentence.is_within(&Gist::of("Acme GmbH")));
+        assert!(!Gist::of("").is_within(&sentence));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use model::ResearchStatus;
 use models::ModelError;
 use models::generation::{Generation, GenerationRequest, Generator};
 use models_http::{HttpGenerator, HttpGeneratorOptions};
-use research::engine::{Budget, Engine};
+use research::engine::{Budget, Engine, Warning};
 use serde_json::json;
 use test_support::chat::{ChatEndpoint, ChatRequest, completion, error};
 use test_support::endpoint::Reply;
@@ -151,6 +151,42 @@ async fn failing_and_useless_models_lose_no_run() {
         let (_, run, _) = run(script).await;
         let report = run.report.unwrap();
         assert!(report.text.contains("lithium grease"), "{}", report.text);
+    }
+}
+
+#[tokio::test]
+async fn answer_that_ends_at_the_limit_of_tokens_loses_its_last_sentence() {
+    let (_, run, _) = run(|request| {
+        let text = if is_report(request) {
+            "The X200 pump takes lithium grease of class NLGI 2 [1]. The seal of the X200 pump is replaced every 4"
+        } else {
+            "{}"
+        };
+        let message = json!({"role": "assistant", "content": text});
+        Reply::json(200, &json!({"choices": [{"message": message, "finish_reason": "length"}]}))
+    })
+    .await;
+    let report = run.report.unwrap();
+    assert_eq!((report.engine, report.truncated), (Engine::Model, true));
+    assert!(report.text.contains("NLGI 2. [1]") && !report.text.contains("every 4"), "{}", report.text);
+}
+
+#[tokio::test]
+async fn calls_that_no_model_answered_use_no_tokens() {
+    for status in [401, 404, 429, 500] {
+        let (_, run, requests) = run(move |_| error(status, "no")).await;
+        let report = run.report.unwrap();
+        assert!(requests > 0);
+        assert_eq!((run.tokens, report.engine), (0, Engine::Extractive), "{status}");
+        assert_eq!(report.warnings, [Warning::SynthesisUnavailable]);
+    }
+    for is_charged in [false, true] {
+        let failure = move || async move {
+            let away = || ModelError::Unreachable("it is away".into());
+            Err::<Generation, _>(if is_charged { ModelError::Timeout } else { away() })
+        };
+        let world = World::with_model(Arc::new(Scripted(failure))).await;
+        assert_eq!(world.run(standard(QUESTION)).await.tokens > 0, is_charged);
     }
 }
 
