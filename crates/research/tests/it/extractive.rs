@@ -325,3 +325,43 @@ fn values_that_differ_in_their_sign_are_named_with_it() {
     let line = "**Sources differ:** \\-4 °C (a.example) [1]; 4 °C (b.example) [2].";
     assert!(run.text().contains(line), "{}", run.text());
 }
+
+#[test]
+fn questions_in_other_languages_are_answered() {
+    for (language, query, answer, other) in [
+        (
+            "de",
+            "Wie hoch ist der Umsatz der Nordwerk GmbH?",
+            "Die Nordwerk GmbH erzielte 2023 einen Umsatz von 12,5 Mio. Euro.",
+            "Die Nordwerk GmbH beschäftigt 85 Menschen.",
+        ),
+        (
+            "es",
+            "¿Cuánto cuesta la entrada al Museo del Mar?",
+            "La entrada al Museo del Mar cuesta 8 euros.",
+            "El Museo del Mar abre a las 10 de la mañana.",
+        ),
+        (
+            "fr",
+            "Combien coûte le vélo électrique Lyra ?",
+            "Le vélo électrique Lyra coûte 2500 euros.",
+            "L'autonomie du vélo électrique Lyra est de 120 km.",
+        ),
+        (
+            "de",
+            "Wie viele Tage Urlaub haben Mitarbeiter der Nordwerk GmbH?",
+            "Mitarbeiter der Nordwerk GmbH haben 30 Tage Urlaub im Jahr.",
+            "Die Nordwerk GmbH beschäftigt 85 Menschen.",
+        ),
+    ] {
+        let world = World::of(vec![
+            page("https://a.example/", "A", &format!("{answer}\n")).in_language(language),
+            page("https://b.example/", "B", &format!("{other}\n")).in_language(language),
+        ]);
+        let run = world.run(&assignment(query));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert!(report.unanswered.is_empty(), "{}", report.text);
+        assert_eq!((run.ending.stop_reason, &*report.citations[0].quote), (StopReason::Answered, answer));
+    }
+}

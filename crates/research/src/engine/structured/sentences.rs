@@ -8,7 +8,7 @@ use super::super::quotes::excerpts;
 use super::super::quotes::{self, Quote};
 use super::super::state::{Question, State};
 use super::super::text::similar::Gist;
-use super::super::text::words::{self, StemIndex};
+use super::super::text::words::StemIndex;
 
 /// Sentences that are looked at for one field.
 const MAX_SENTENCES: usize = 30;
@@ -47,7 +47,7 @@ impl<'a> Sentences<'a> {
             let language = state.sources[state.notes[quote.note].source].language.as_deref();
             index.add(number, quotes::text(state, *quote), language, &mut analyzers);
         }
-        let subject = question(subject);
+        let subject = index.question(subject);
         let of_subject = index.terms_of(&subject);
         Self { state, quotes, index, subject, of_subject, best: best(state) }
     }
@@ -62,7 +62,7 @@ impl<'a> Sentences<'a> {
         if self.quotes.is_empty() {
             return Vec::new();
         }
-        let own = question(field);
+        let own = self.index.question(field);
         let mut found = Vec::new();
         for (number, terms) in self.index.terms_of(&own) {
             let (quote, gist) = &self.quotes[number];
@@ -109,10 +109,6 @@ fn best(state: &State) -> Vec<Sentence> {
 
 fn sort(sentences: &mut [Sentence]) {
     sentences.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.quote.cmp(&b.quote)));
-}
-
-fn question(text: &str) -> Question {
-    Question { text: text.to_owned(), terms: words::terms(text), ..Question::default() }
 }
 
 /// Returns the words of a property's name: `unitPrice` and `unit_price` are `unit price`.
