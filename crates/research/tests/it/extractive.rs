@@ -365,3 +365,32 @@ fn questions_in_other_languages_are_answered() {
         assert_eq!((run.ending.stop_reason, &*report.citations[0].quote), (StopReason::Answered, answer));
     }
 }
+
+#[test]
+fn numbers_are_compared_as_their_language_writes_them() {
+    for (language, query, one, other, line) in [
+        (
+            "en",
+            "What is the annual revenue of Acme?",
+            "Acme reported an annual revenue of $5.2M for 2023.",
+            "Acme reported an annual revenue of $5.2 million for 2023.",
+            None,
+        ),
+        (
+            "fr",
+            "Combien coûte le vélo électrique Lyra ?",
+            "Le vélo électrique Lyra coûte 2 500 euros.",
+            "Le vélo électrique Lyra coûte 3 500 euros.",
+            Some("**Sources differ:** 2 500 euros (a.example) [1]; 3 500 euros (b.example) [2]."),
+        ),
+    ] {
+        let world = World::of(vec![
+            page("https://a.example/", "A", &format!("{one}\n")).in_language(language),
+            page("https://b.example/", "B", &format!("{other}\n")).in_language(language),
+        ]);
+        let run = world.run(&assignment(query));
+        world.check(run.report.as_ref().unwrap());
+        let found = run.text().lines().find(|line| line.contains("Sources differ"));
+        assert_eq!(found.map(|line| line.trim_start_matches("- ")), line, "{}", run.text());
+    }
+}

@@ -28,7 +28,10 @@ pub(crate) struct Difference {
 pub(crate) fn find(state: &State, candidates: &[Excerpt]) -> Vec<Difference> {
     let sentences: Vec<(&Excerpt, Values)> = candidates
         .iter()
-        .map(|excerpt| (excerpt, values(quotes::text(state, excerpt.quote))))
+        .map(|excerpt| {
+            let language = state.sources[excerpt.source].language.as_deref();
+            (excerpt, values(quotes::text(state, excerpt.quote), language))
+        })
         .filter(|(_, values)| !values.is_empty())
         .take(MAX_SENTENCES)
         .collect();
@@ -70,7 +73,7 @@ fn is_same_fact(one: &Gist, other: &Gist) -> bool {
 /// Values by unit, and how the text writes them.
 type Values = BTreeMap<String, (BTreeSet<String>, String)>;
 
-fn values(text: &str) -> Values {
+fn values(text: &str, language: Option<&str>) -> Values {
     let mut found = Values::new();
     let mut add = |unit: &str, value: String, written: &str| {
         let (values, texts) = found.entry(unit.to_owned()).or_default();
@@ -84,7 +87,7 @@ fn values(text: &str) -> Values {
     for (bytes, date) in &dates {
         add("date", date.iso(), &text[bytes.clone()]);
     }
-    for quantity in numbers::quantities(text) {
+    for quantity in numbers::quantities_in(text, language) {
         let in_date = dates.iter().any(|(bytes, _)| bytes.contains(&quantity.bytes.start));
         let Some(value) = quantity.value.filter(|_| !in_date) else { continue };
         // A year before a word has no unit.

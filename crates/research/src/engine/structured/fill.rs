@@ -13,6 +13,7 @@ use super::super::text::display;
 use super::super::text::similar::Gist;
 use super::field::{Field, confidence};
 use super::limits::{escape, resolve};
+use super::number_field::NumberField;
 use super::sentences::{AS_GOOD, Sentence, Sentences, words_of_name};
 use super::shape::{allows_null, is_date, kind, text_rules};
 use super::values;
@@ -61,11 +62,12 @@ pub(super) struct Filler<'a> {
 }
 
 /// Place in the result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Place {
     pointer: String,
     /// Words of the field: its name and description.
     words: String,
+    number: NumberField,
     source: Option<usize>,
     /// True if the field must have a value: the best sentence of all, if none is about it.
     required: bool,
@@ -80,7 +82,7 @@ impl<'a> Filler<'a> {
 
     /// Returns the value of the root; `None` if nothing can be said.
     pub fn fill(&mut self) -> Option<Value> {
-        let place = Place { pointer: String::new(), words: String::new(), source: None, required: true };
+        let place = Place { required: true, ..Place::default() };
         let root = self.root;
         self.value(root, &place)
     }
@@ -105,7 +107,7 @@ impl<'a> Filler<'a> {
         }
         if let Some(options) = object.get("enum").and_then(Value::as_array) {
             self.left = self.left.checked_sub(options.len() / OPTIONS_PER_VALUE)?;
-            let value = self.agreed(place, |text| values::named_in(text, options));
+            let value = self.agreed(place, |text, language| values::named_in(text, language, options));
             return value.or_else(|| options.iter().find(|option| option.is_null()).cloned());
         }
         for key in ["anyOf", "oneOf"] {
@@ -119,9 +121,9 @@ impl<'a> Filler<'a> {
             "object" => self.object(schema, place),
             "array" => self.array(object, place),
             "string" => self.string(object, place),
-            "number" => self.agreed(place, |text| values::numbers_in(text, &place.words, false)),
-            "integer" => self.agreed(place, |text| values::numbers_in(text, &place.words, true)),
-            "boolean" => self.agreed(place, |text| vec![Value::Bool(values::affirmed_in(text))]),
+            "number" => self.agreed(place, |text, language| values::numbers_in(text, language, &place.number, false)),
+            "integer" => self.agreed(place, |text, language| values::numbers_in(text, language, &place.number, true)),
+            "boolean" => self.agreed(place, |text, _| vec![Value::Bool(values::affirmed_in(text))]),
             _ => None,
         };
         value.or_else(|| allows_null(schema).then_some(Value::Null))
@@ -153,9 +155,11 @@ impl<'a> Filler<'a> {
             .collect();
         for part in &parts {
             for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let (words, number) = self.described(name, property, place);
                 let field = Place {
                     pointer: format!("{}/{}", place.pointer, escape(name)),
-                    words: self.words(name, property, place),
+                    words,
+                    number,
                     required: required.contains(&name.as_str()),
                     ..place.clone()
                 };
@@ -187,17 +191,20 @@ impl<'a> Filler<'a> {
         });
     }
 
-    fn words(&self, name: &str, property: &'a Value, place: &Place) -> String {
+    /// Returns the words of a field, and what it says about a number.
+    fn described(&self, name: &str, property: &'a Value, place: &Place) -> (String, NumberField) {
         let resolved = self.resolved(property);
         let text = |key: &str| {
             let text = property.get(key).or_else(|| resolved.get(key)).and_then(Value::as_str);
             chars::truncate(text.unwrap_or_default(), MAX_WORDS_CHARS)
         };
         let name = words_of_name(chars::truncate(name, MAX_WORDS_CHARS));
+        let texts = [text("title"), text("description")];
+        let number = NumberField::of(&name, texts);
         // A field inside another is about that one too.
         let outer = if place.source.is_some() { "" } else { &place.words };
-        let words = format!("{name} {} {} {outer}", text("title"), text("description"));
-        chars::truncate(&words, MAX_WORDS_CHARS).to_owned()
+        let words = format!("{name} {} {} {outer}", texts[0], texts[1]);
+        (chars::truncate(&words, MAX_WORDS_CHARS).to_owned(), number)
     }
 
     fn array(&mut self, object: &'a Map<String, Value>, place: &Place) -> Option<Value> {
@@ -253,15 +260,16 @@ impl<'a> Filler<'a> {
             return self.value(items, place).filter(|value| !value.is_null());
         }
         self.left = self.left.checked_sub(1 + options.map_or(0, |options| options.len() / OPTIONS_PER_VALUE))?;
-        let read = |text: &str| match (options, kind) {
-            (Some(options), _) => values::named_in(text, options),
+        let read = |text: &str, language: Option<&str>| match (options, kind) {
+            (Some(options), _) => values::named_in(text, language, options),
             (None, "string") => values::dates_in(text),
-            (None, "number") => values::numbers_in(text, &place.words, false),
-            (None, "integer") => values::numbers_in(text, &place.words, true),
+            (None, "number") => values::numbers_in(text, language, &place.number, false),
+            (None, "integer") => values::numbers_in(text, language, &place.number, true),
             _ => Vec::new(),
         };
         for sentence in self.about(place) {
-            let new = read(self.sentences.text(sentence.quote)).into_iter().find(|value| !list.contains(value));
+            let found = read(self.sentences.text(sentence.quote), self.sentences.language(sentence.quote));
+            let new = found.into_iter().find(|value| !value.is_null() && !list.contains(value));
             if let Some(value) = new {
                 self.base(place, vec![sentence.quote], None);
                 return Some(value);
@@ -282,7 +290,7 @@ impl<'a> Filler<'a> {
     fn string(&mut self, object: &Map<String, Value>, place: &Place) -> Option<Value> {
         if is_date(object) {
             let is_time = object.get("format").and_then(Value::as_str) == Some("date-time");
-            let value = self.agreed(place, values::dates_in)?;
+            let value = self.agreed(place, |text, _| values::dates_in(text))?;
             let text = value.as_str()?;
             return Some(Value::String(if is_time { format!("{text}T00:00:00Z") } else { text.to_owned() }));
         }
@@ -333,8 +341,9 @@ impl<'a> Filler<'a> {
         quotes
     }
 
-    /// Returns the value on which the best sentences agree. A sentence with two values is ambiguous.
-    fn agreed(&mut self, place: &Place, read: impl Fn(&str) -> Vec<Value>) -> Option<Value> {
+    /// Returns the value on which the best sentences agree. A sentence with two values, or with one that is null, is
+    /// ambiguous. `read` gets the text of a sentence and its language.
+    fn agreed(&mut self, place: &Place, read: impl Fn(&str, Option<&str>) -> Vec<Value>) -> Option<Value> {
         let sentences = self.sentences.about(&place.words, place.source);
         let mut best: Option<(f64, Value)> = None;
         let mut quotes: Vec<Quote> = Vec::new();
@@ -342,11 +351,11 @@ impl<'a> Filler<'a> {
             if best.as_ref().is_some_and(|(share, _)| sentence.share < AS_GOOD * share) {
                 break;
             }
-            let mut found = read(self.sentences.text(sentence.quote));
+            let mut found = read(self.sentences.text(sentence.quote), self.sentences.language(sentence.quote));
             found.dedup();
             let value = match found.as_slice() {
                 [] => continue,
-                [value] => value.clone(),
+                [value] if !value.is_null() => value.clone(),
                 _ => return None,
             };
             match &best {

@@ -44,7 +44,7 @@ impl<'a> Sentences<'a> {
         let mut index = StemIndex::default();
         let mut analyzers = Analyzers::default();
         for (number, (quote, _)) in quotes.iter().enumerate() {
-            let language = state.sources[state.notes[quote.note].source].language.as_deref();
+            let language = language(state, *quote);
             index.add(number, quotes::text(state, *quote), language, &mut analyzers);
         }
         let subject = index.question(subject);
@@ -54,6 +54,11 @@ impl<'a> Sentences<'a> {
 
     pub fn text(&self, quote: Quote) -> &'a str {
         quotes::text(self.state, quote)
+    }
+
+    /// Returns the ISO 639-1 code of a quote's source.
+    pub fn language(&self, quote: Quote) -> Option<&'a str> {
+        language(self.state, quote)
     }
 
     /// Returns the sentences about a field, best first. Words of the assignment count less than those of the field.
@@ -94,6 +99,10 @@ impl<'a> Sentences<'a> {
         }
         sources
     }
+}
+
+fn language(state: &State, quote: Quote) -> Option<&str> {
+    state.sources[state.notes[quote.note].source].language.as_deref()
 }
 
 fn best(state: &State) -> Vec<Sentence> {
