@@ -215,3 +215,30 @@ fn sources_that_differ_do_not_support_each_other() {
     assert_eq!((basis("/oil").confidence, basis("/oil").citations.len()), (Confidence::Medium, 1));
     assert_eq!(basis("/use").confidence, Confidence::High);
 }
+
+#[test]
+fn denials_fill_no_field_with_the_opposite() {
+    let yes_or_no = |description: &str| json!({"type": ["boolean", "null"], "description": description});
+    for (language, text, field, expected) in [
+        ("pt", "O produto Zeta não é impermeável.", yes_or_no("produto Zeta impermeável"), json!(false)),
+        ("nl", "De pomp Kappa is niet waterdicht.", yes_or_no("pomp Kappa waterdicht"), json!(false)),
+        ("ru", "Насос Омега не является водонепроницаемым.", yes_or_no("Насос Омега водонепроницаемый"), json!(false)),
+        ("ja", "イプシロンポンプは防水ではありません。", yes_or_no("イプシロンポンプ 防水"), Value::Null),
+        ("sv", "Pumpen Sigma är inte vattentät.", yes_or_no("Pumpen Sigma vattentät"), json!(false)),
+        ("en", "USB sticks are forbidden.", yes_or_no("USB sticks"), Value::Null),
+        (
+            "en",
+            "The drill Rho is not available in red.",
+            json!({"enum": ["red", "yellow", null], "description": "drill Rho available in red or yellow"}),
+            Value::Null,
+        ),
+        ("en", "The drill Rho comes in red.", json!({"enum": ["red", null], "description": "drill Rho"}), json!("red")),
+    ] {
+        let mut structured = assignment(field["description"].as_str().unwrap());
+        structured.output = spec(json!({"type": "object", "properties": {"allowed": field}, "required": ["allowed"]}));
+        let world = World::of(vec![page("https://a.example/", "A", &format!("{text}\n")).in_language(language)]);
+        let report = world.run(&structured).report.unwrap();
+        world.check(&report);
+        assert_eq!(report.structured.unwrap_or_default()["allowed"], expected, "{text}");
+    }
+}

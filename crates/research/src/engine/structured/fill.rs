@@ -13,6 +13,7 @@ use super::super::text::display;
 use super::super::text::similar::Gist;
 use super::field::{Field, confidence};
 use super::limits::{escape, resolve};
+use super::negations;
 use super::number_field::NumberField;
 use super::sentences::{AS_GOOD, Sentence, Sentences, words_of_name};
 use super::shape::{allows_null, is_date, kind, text_rules};
@@ -65,6 +66,8 @@ pub(super) struct Filler<'a> {
 #[derive(Clone, Debug, Default)]
 struct Place {
     pointer: String,
+    /// Words of its name.
+    name: String,
     /// Words of the field: its name and description.
     words: String,
     number: NumberField,
@@ -107,7 +110,7 @@ impl<'a> Filler<'a> {
         }
         if let Some(options) = object.get("enum").and_then(Value::as_array) {
             self.left = self.left.checked_sub(options.len() / OPTIONS_PER_VALUE)?;
-            let value = self.agreed(place, |text, language| values::named_in(text, language, options));
+            let value = self.agreed(place, |text, language| values::options_in(text, language, options));
             return value.or_else(|| options.iter().find(|option| option.is_null()).cloned());
         }
         for key in ["anyOf", "oneOf"] {
@@ -123,7 +126,9 @@ impl<'a> Filler<'a> {
             "string" => self.string(object, place),
             "number" => self.agreed(place, |text, language| values::numbers_in(text, language, &place.number, false)),
             "integer" => self.agreed(place, |text, language| values::numbers_in(text, language, &place.number, true)),
-            "boolean" => self.agreed(place, |text, _| vec![Value::Bool(values::affirmed_in(text))]),
+            "boolean" => self.agreed(place, |text, language| {
+                negations::answer_in(text, language, &place.name).into_iter().collect()
+            }),
             _ => None,
         };
         value.or_else(|| allows_null(schema).then_some(Value::Null))
@@ -155,13 +160,10 @@ impl<'a> Filler<'a> {
             .collect();
         for part in &parts {
             for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let (words, number) = self.described(name, property, place);
                 let field = Place {
                     pointer: format!("{}/{}", place.pointer, escape(name)),
-                    words,
-                    number,
                     required: required.contains(&name.as_str()),
-                    ..place.clone()
+                    ..self.described(name, property, place)
                 };
                 let before = self.fields.len();
                 match self.value(property, &field) {
@@ -191,8 +193,8 @@ impl<'a> Filler<'a> {
         });
     }
 
-    /// Returns the words of a field, and what it says about a number.
-    fn described(&self, name: &str, property: &'a Value, place: &Place) -> (String, NumberField) {
+    /// Returns a place with the name and the texts of a property.
+    fn described(&self, name: &str, property: &'a Value, outer: &Place) -> Place {
         let resolved = self.resolved(property);
         let text = |key: &str| {
             let text = property.get(key).or_else(|| resolved.get(key)).and_then(Value::as_str);
@@ -200,11 +202,15 @@ impl<'a> Filler<'a> {
         };
         let name = words_of_name(chars::truncate(name, MAX_WORDS_CHARS));
         let texts = [text("title"), text("description")];
-        let number = NumberField::of(&name, texts);
         // A field inside another is about that one too.
-        let outer = if place.source.is_some() { "" } else { &place.words };
-        let words = format!("{name} {} {} {outer}", texts[0], texts[1]);
-        (chars::truncate(&words, MAX_WORDS_CHARS).to_owned(), number)
+        let around = if outer.source.is_some() { "" } else { &outer.words };
+        let words = format!("{name} {} {} {around}", texts[0], texts[1]);
+        Place {
+            words: chars::truncate(&words, MAX_WORDS_CHARS).to_owned(),
+            number: NumberField::of(&name, texts),
+            name,
+            ..outer.clone()
+        }
     }
 
     fn array(&mut self, object: &'a Map<String, Value>, place: &Place) -> Option<Value> {
@@ -261,7 +267,7 @@ impl<'a> Filler<'a> {
         }
         self.left = self.left.checked_sub(1 + options.map_or(0, |options| options.len() / OPTIONS_PER_VALUE))?;
         let read = |text: &str, language: Option<&str>| match (options, kind) {
-            (Some(options), _) => values::named_in(text, language, options),
+            (Some(options), _) => values::options_in(text, language, options),
             (None, "string") => values::dates_in(text),
             (None, "number") => values::numbers_in(text, language, &place.number, false),
             (None, "integer") => values::numbers_in(text, language, &place.number, true),

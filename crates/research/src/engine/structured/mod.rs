@@ -4,6 +4,7 @@ mod field;
 mod fill;
 mod limits;
 mod model;
+mod negations;
 mod number_field;
 mod sentences;
 mod shape;

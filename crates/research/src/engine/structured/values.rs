@@ -1,10 +1,9 @@
-//! Values in sentences: numbers, dates, words of an enumeration, yes and no.
-
-use std::collections::BTreeSet;
+//! Values in sentences: numbers, dates, words of an enumeration.
 
 use serde_json::{Number, Value};
 
 use super::super::text::{dates, numbers};
+use super::negations::denies;
 use super::number_field::NumberField;
 
 /// Returns the numbers of a sentence as JSON: calendar years for a field that is one, otherwise all but years and parts
@@ -51,10 +50,19 @@ pub(super) fn dates_in(text: &str) -> Vec<Value> {
     dates::dates(text).into_iter().map(|(_, date)| Value::String(date.iso())).collect()
 }
 
-/// Returns the values of an enumeration that a sentence names: as whole words, or as numbers of the same value.
+/// Returns the values of an enumeration that a sentence states. One with a negation states only those that have one.
 ///
 /// `language`: ISO 639-1 code of the sentence.
-pub(super) fn named_in(text: &str, language: Option<&str>, options: &[Value]) -> Vec<Value> {
+pub(super) fn options_in(text: &str, language: Option<&str>, options: &[Value]) -> Vec<Value> {
+    let mut named = named_in(text, language, options);
+    if !named.is_empty() && denies(text, language) {
+        named.retain(|option| option.as_str().is_some_and(|name| denies(name, language)));
+    }
+    named
+}
+
+/// Returns the values of an enumeration that a sentence names: as whole words, or as numbers of the same value.
+fn named_in(text: &str, language: Option<&str>, options: &[Value]) -> Vec<Value> {
     let words = padded(text);
     let quantities = numbers::quantities_in(text, language);
     let has_number = |value: Option<f64>| value.is_some() && quantities.iter().any(|quantity| quantity.value == value);
@@ -93,17 +101,6 @@ fn padded(text: &str) -> String {
     padded.to_lowercase()
 }
 
-/// Returns false for a sentence with a negation, otherwise true.
-pub(super) fn affirmed_in(text: &str) -> bool {
-    const NEGATIONS: &[&str] = &[
-        "not", "no", "never", "without", "cannot", "neither", "nor", "none", "isn", "doesn", "don", "won", "can't",
-        "nicht", "kein", "keine", "keinen", "ohne", "nie", "ne", "pas", "sans", "jamais", "sin", "nunca", "non",
-        "senza",
-    ];
-    let words: BTreeSet<String> = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-    !NEGATIONS.iter().any(|negation| words.contains(*negation))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +118,6 @@ mod tests {
         assert_eq!(dates_in("on 12 March 2024"), [json!("2024-03-12")]);
         let options = [json!("red"), json!("dark blue"), json!(7)];
         assert_eq!(named_in("It is dark-blue, not Redish", None, &options), [json!("dark blue")]);
-        assert!(affirmed_in("It is waterproof.") && !affirmed_in("It is not waterproof."));
     }
 
     #[test]
@@ -164,6 +160,18 @@ mod tests {
             ("Boxes of 5 units cost 20 euros.", "price per unit", json!([5, 20])),
         ] {
             assert_eq!(Value::Array(read(text, name, false)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn denied_options_are_not_stated() {
+        let options = [json!("red"), json!("available"), json!("not available"), json!(5)];
+        for (text, expected) in [
+            ("The drill Rho is not available in red.", json!(["not available"])),
+            ("The drill Rho isn't sold in red, nor in 5 sizes.", json!([])),
+            ("The drill Rho comes in red.", json!(["red"])),
+        ] {
+            assert_eq!(Value::Array(options_in(text, Some("en"), &options)), expected, "{text}");
         }
     }
 
