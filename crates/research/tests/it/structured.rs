@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use research::engine::structured::validate_schema;
-use research::engine::{Confidence, Engine, Format, Outcome, OutputSpec, Purpose};
+use research::engine::{Confidence, Engine, Format, Outcome, OutputSpec, Purpose, StopReason};
 use serde_json::{Value, json};
 
 use crate::world::{OILS, World, assignment, generated, manuals, page, with_model, writes};
@@ -240,5 +240,84 @@ fn denials_fill_no_field_with_the_opposite() {
         let report = world.run(&structured).report.unwrap();
         world.check(&report);
         assert_eq!(report.structured.unwrap_or_default()["allowed"], expected, "{text}");
+    }
+}
+
+#[test]
+fn fields_without_a_value_are_problems() {
+    let world = World::of(vec![
+        page("https://a.example/", "Pump", "The X200 pump has a maximum pressure of 30 bar (435 psi).\n"),
+        page(
+            "https://b.example/",
+            "Drill",
+            "The drill Rho has a torque of 120 Nm. The battery of the drill Rho is rated at 18 V.\n",
+        ),
+    ]);
+    let (pump, drill) = ("What is the maximum pressure of the X200 pump?", "What is the torque of the drill Rho?");
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let torque = json!({"type": "number", "maximum": 100});
+    for (query, schema, expected, problems) in [
+        (
+            pump,
+            object(json!({"limit": {"type": "number", "description": "maximum pressure"}})),
+            json!({}),
+            &[("/limit", "several values")][..],
+        ),
+        (
+            pump,
+            object(json!({"max_pressure_bar": {"type": "number"}, "colour": {"type": "string"}})),
+            json!({"max_pressure_bar": 30}),
+            &[("/colour", "no sentence")],
+        ),
+        (
+            drill,
+            object(json!({"torque": torque, "voltage": {"type": "number", "description": "battery rated"}})),
+            json!({"voltage": 18}),
+            &[("/torque", "does not fit")],
+        ),
+        (
+            drill,
+            object(json!({"drill": object(json!({"torque": torque}))})),
+            json!({"drill": {}}),
+            &[("/drill/torque", "does not fit")],
+        ),
+        (
+            drill,
+            object(json!({"drills": {
+                "type": "array",
+                "items": object(json!({"torque": {"type": "number"}, "colour": {"type": "string"}}))
+            }})),
+            json!({"drills": [{"torque": 120}]}),
+            &[("/drills/0/colour", "no sentence")],
+        ),
+        (
+            drill,
+            json!({"allOf": [
+                object(json!({"speed": {"type": "number"}})),
+                object(json!({"speed": {"type": "number", "description": "torque of the drill"}}))
+            ]}),
+            json!({"speed": 120}),
+            &[],
+        ),
+        (drill, json!({"type": "number", "description": "torque of the drill"}), json!(120), &[]),
+        (drill, json!({"type": "number"}), json!(120), &[]),
+        (
+            drill,
+            json!({"type": ["number", "null"], "maximum": 100, "description": "torque of the drill"}),
+            Value::Null,
+            &[("", "does not fit")],
+        ),
+    ] {
+        let mut structured = assignment(query);
+        structured.output = spec(schema);
+        let run = world.run(&structured);
+        let report = run.report.unwrap();
+        world.check(&report);
+        assert_eq!(report.structured.unwrap_or_default(), expected, "{:?}", report.problems);
+        assert_eq!(report.problems.len(), problems.len(), "{:?}", report.problems);
+        for (problem, (field, message)) in report.problems.iter().zip(problems) {
+            assert!(problem.field == *field && problem.message.contains(message), "{problem:?}");
+        }
+        assert_eq!(run.ending.stop_reason, StopReason::Answered, "{:?}", report.problems);
     }
 }
