@@ -16,12 +16,15 @@ const ABBREVIATIONS: [&str; 25] = [
     "ms", "prof", "rev", "sr", "st", "u.a", "vs", "z.b",
 ];
 
-/// Length in bytes of the longest entry of both lists.
+/// Length in bytes of the longest entry of all lists.
 const LONGEST_ABBREVIATION: usize = 6;
 
 /// Abbreviations only before a number: "No. 5", but "He said no."
 const NUMBERED: [&str; 15] =
     ["abb", "art", "col", "ed", "eq", "fig", "figs", "no", "nr", "op", "p", "pp", "sec", "tab", "vol"];
+
+/// Abbreviations only after a number: "12,5 Mio. Euro", but "È mio."
+const COUNTED: [&str; 2] = ["mio", "mrd"];
 
 /// Returns the byte ranges of the sentences of Markdown or plain text, in order, with the white space after them. List
 /// items begin a sentence; a table row and a line of code are one each. Headings and marks between blocks are left out.
@@ -176,7 +179,9 @@ fn is_abbreviation(text: &str, next: &str) -> bool {
         return false;
     }
     let lower = word.to_lowercase();
+    let is_counted = || text[..start].trim_end_matches([' ', '\u{a0}', '\u{202f}']).ends_with(char::is_numeric);
     ABBREVIATIONS.binary_search(&&*lower).is_ok()
+        || (COUNTED.contains(&&*lower) && is_counted())
         || (next.starts_with(|character: char| character.is_ascii_digit()) && NUMBERED.binary_search(&&*lower).is_ok())
 }
 
@@ -188,7 +193,7 @@ mod tests {
     #[test]
     fn sentences_are_found_in_many_scripts() {
         assert!(ABBREVIATIONS.is_sorted() && NUMBERED.is_sorted(), "required by binary search");
-        let all = || ABBREVIATIONS.iter().chain(&NUMBERED);
+        let all = || ABBREVIATIONS.iter().chain(&NUMBERED).chain(&COUNTED);
         assert!(all().all(|word| word.len() <= LONGEST_ABBREVIATION));
         for expected in [
             vec!["One. ", "Two! ", "Three? ", "four"],
@@ -196,6 +201,8 @@ mod tests {
             vec!["See Fig. 3 and Dr. J. Smith, e.g. this. ", "Next."],
             vec!["Version 3.5 is out... ", "Really."],
             vec!["It ended. and so on"],
+            vec!["Es sind 12,5 Mio. Euro und 3 Mrd. Dollar. ", "Das ist viel."],
+            vec!["Il cane è mio. ", "Lui abbaia."],
             vec!["1. First item"],
             vec!["It was 1999. ", "Then came 2000."],
             vec!["これは文です。", "次の文！", "「はい。」", "終わり"],

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::assignment::{Assignment, Budget, Depth, Limits, OnExceed};
+use super::assignment::{Assignment, Budget, Depth, Format, Limits, OnExceed};
 use super::notes::coverage;
 use super::plan::wordings;
 use super::prompt::{Prompt, Purpose};
@@ -217,7 +217,11 @@ impl State {
         {
             return failure(StopReason::Error, reason);
         }
-        let has_report = self.draft.as_ref().is_some_and(|draft| !draft.citations.is_empty());
+        let is_answered = || (0..self.questions.len()).any(|question| coverage::is_answered(self, question));
+        // A structured report can cite nothing although the notes answer: its problems say why.
+        let has_report = self.draft.as_ref().is_some_and(|draft| {
+            !draft.citations.is_empty() || (draft.format == Format::Structured && is_answered())
+        });
         let stop_reason = if self.budget_reached {
             StopReason::BudgetReached
         } else if has_report {

@@ -34,6 +34,7 @@ impl State {
         let mut notes = Vec::new();
         match found {
             Ok(hits) => {
+                self.read_questions_among(&hits);
                 for hit in hits.into_iter().take(MAX_HITS) {
                     let (source, is_new) = self.add_source(&hit);
                     if asked.found.contains(&source) {
@@ -67,6 +68,13 @@ impl State {
         });
         events.append(&mut notes);
         self.asked.push(asked);
+    }
+
+    /// Reads the questions as ones about the first documents. Later, notes refer to the terms of the questions.
+    fn read_questions_among(&mut self, hits: &[FoundHit]) {
+        for question in self.questions.iter_mut().filter(|question| question.passages_seen == 0) {
+            question.read_among(hits.iter().take(MAX_HITS).filter_map(|hit| hit.language.as_deref()));
+        }
     }
 
     /// Returns the position of the hit's source, and true if it is new.

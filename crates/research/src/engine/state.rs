@@ -88,6 +88,9 @@ pub struct Question {
     /// Words of its context that searches need, such as the subject of the question before.
     pub topic: String,
     pub terms: Vec<Term>,
+    /// Languages of the documents of the first search that found any, most common first: ISO 639-1 codes. The terms are
+    /// words that are no function words in one of them.
+    pub languages: Vec<String>,
     /// Passages that were compared with the terms.
     pub passages_seen: u32,
     /// The model's last judgement.

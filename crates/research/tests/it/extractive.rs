@@ -2,7 +2,7 @@
 
 use research::engine::{Depth, Engine, Format, StopReason, Warning};
 
-use crate::world::{OILS, World, assignment, manuals, page};
+use crate::world::{OILS, Page, World, assignment, manuals, page};
 
 fn pumps() -> World<'static> {
     World::of(vec![
@@ -324,4 +324,132 @@ fn values_that_differ_in_their_sign_are_named_with_it() {
     let run = world.run(&assignment("What does the X200 pump need in normal use?"));
     let line = "**Sources differ:** \\-4 °C (a.example) [1]; 4 °C (b.example) [2].";
     assert!(run.text().contains(line), "{}", run.text());
+}
+
+#[test]
+fn questions_in_other_languages_are_answered() {
+    for (language, query, answer, other) in [
+        (
+            "de",
+            "Wie hoch ist der Umsatz der Nordwerk GmbH?",
+            "Die Nordwerk GmbH erzielte 2023 einen Umsatz von 12,5 Mio. Euro.",
+            "Die Nordwerk GmbH beschäftigt 85 Menschen.",
+        ),
+        (
+            "es",
+            "¿Cuánto cuesta la entrada al Museo del Mar?",
+            "La entrada al Museo del Mar cuesta 8 euros.",
+            "El Museo del Mar abre a las 10 de la mañana.",
+        ),
+        (
+            "fr",
+            "Combien coûte le vélo électrique Lyra ?",
+            "Le vélo électrique Lyra coûte 2500 euros.",
+            "L'autonomie du vélo électrique Lyra est de 120 km.",
+        ),
+        (
+            "de",
+            "Wie viele Tage Urlaub haben Mitarbeiter der Nordwerk GmbH?",
+            "Mitarbeiter der Nordwerk GmbH haben 30 Tage Urlaub im Jahr.",
+            "Die Nordwerk GmbH beschäftigt 85 Menschen.",
+        ),
+    ] {
+        let world = World::of(vec![
+            page("https://a.example/", "A", &format!("{answer}\n")).in_language(language),
+            page("https://b.example/", "B", &format!("{other}\n")).in_language(language),
+        ]);
+        let run = world.run(&assignment(query));
+        let report = run.report.as_ref().unwrap();
+        world.check(report);
+        assert!(report.unanswered.is_empty(), "{}", report.text);
+        assert_eq!((run.ending.stop_reason, &*report.citations[0].quote), (StopReason::Answered, answer));
+    }
+}
+
+#[test]
+fn numbers_are_compared_as_their_language_writes_them() {
+    for (language, query, one, other, line) in [
+        (
+            "en",
+            "What is the annual revenue of Acme?",
+            "Acme reported an annual revenue of $5.2M for 2023.",
+            "Acme reported an annual revenue of $5.2 million for 2023.",
+            None,
+        ),
+        (
+            "fr",
+            "Combien coûte le vélo électrique Lyra ?",
+            "Le vélo électrique Lyra coûte 2 500 euros.",
+            "Le vélo électrique Lyra coûte 3 500 euros.",
+            Some("**Sources differ:** 2 500 euros (a.example) [1]; 3 500 euros (b.example) [2]."),
+        ),
+    ] {
+        let world = World::of(vec![
+            page("https://a.example/", "A", &format!("{one}\n")).in_language(language),
+            page("https://b.example/", "B", &format!("{other}\n")).in_language(language),
+        ]);
+        let run = world.run(&assignment(query));
+        world.check(run.report.as_ref().unwrap());
+        let found = run.text().lines().find(|line| line.contains("Sources differ"));
+        assert_eq!(found.map(|line| line.trim_start_matches("- ")), line, "{}", run.text());
+    }
+}
+
+/// Data sheets of two pumps, and a page that repeats a sentence of one.
+fn data_sheets() -> Vec<Page> {
+    vec![
+        page(
+            "https://pumps.example/x200",
+            "X200 pump specification",
+            "The X200 pump has a maximum pressure of 30 bar (435 psi). The X200 pump weighs 12 kg. The noise level of \
+             the X200 pump is 62 dB.\n",
+        ),
+        page(
+            "https://pumps.example/x300",
+            "X300 pump specification",
+            "The X300 pump has a maximum pressure of 40 bar. The X300 pump weighs 18 kg. The noise level of the X300 \
+             pump is 70 dB.\n",
+        ),
+        page("https://mirror.example/x200", "X200 pump facts", "The noise level of the X200 pump is 62 dB.\n"),
+    ]
+}
+
+#[test]
+fn different_products_do_not_disagree() {
+    for query in ["What is the maximum pressure of the X200 pump?", "What is the noise level of the X200 pump?"] {
+        let world = World::of(data_sheets());
+        let run = world.run(&assignment(query));
+        world.check(run.report.as_ref().unwrap());
+        assert!(!run.text().contains("Sources differ"), "{}", run.text());
+        for sentence in ["The noise level of the X200 pump is 62 dB.", "The X200 pump has a maximum pressure of"] {
+            assert!(run.text().matches(sentence).count() <= 1, "{}", run.text());
+        }
+    }
+}
+
+#[test]
+fn disagreement_cites_the_sentence_that_is_shown() {
+    for (query, other, line) in [
+        (
+            "What is the maximum pressure of the X200 pump?",
+            "The X200 pump has a maximum pressure of 35 bar.",
+            ["30 bar (pumps.example)", "35 bar (forum.example)"],
+        ),
+        (
+            "What is the noise level of the X200 pump?",
+            "The noise level of the X200 pump is 65 dB.",
+            ["62 dB (", "65 dB (forum.example)"],
+        ),
+    ] {
+        let mut pages = data_sheets();
+        pages.push(page("https://forum.example/x200", "Forum", &format!("{other}\n")));
+        let world = World::of(pages);
+        let run = world.run(&assignment(query));
+        world.check(run.report.as_ref().unwrap());
+        let found: Vec<&str> = run.text().lines().filter(|line| line.contains("Sources differ")).collect();
+        assert!(found.iter().any(|found| line.iter().all(|value| found.contains(value))), "{}", run.text());
+        for sentence in ["The noise level of the X200 pump is 62 dB.", other] {
+            assert!(run.text().matches(sentence).count() <= 1, "{}", run.text());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use research::engine::structured::validate_schema;
-use research::engine::{Basis, Confidence, Engine, Format, Outcome, OutputSpec, Purpose, Report};
+use research::engine::{Basis, Confidence, Engine, Format, Outcome, OutputSpec, Purpose, Report, StopReason};
 use serde_json::{Value, json};
 
 use crate::world::{OILS, World, assignment, generated, manuals, page, with_model, writes};
@@ -305,4 +305,110 @@ fn sources_that_differ_do_not_support_each_other() {
     let basis = |field: &str| report.basis.iter().find(|basis| basis.field == field).unwrap();
     assert_eq!((basis("/oil").confidence, basis("/oil").citations.len()), (Confidence::Medium, 1));
     assert_eq!(basis("/use").confidence, Confidence::High);
+}
+
+#[test]
+fn denials_fill_no_field_with_the_opposite() {
+    let yes_or_no = |description: &str| json!({"type": ["boolean", "null"], "description": description});
+    for (language, text, field, expected) in [
+        ("pt", "O produto Zeta não é impermeável.", yes_or_no("produto Zeta impermeável"), json!(false)),
+        ("nl", "De pomp Kappa is niet waterdicht.", yes_or_no("pomp Kappa waterdicht"), json!(false)),
+        ("ru", "Насос Омега не является водонепроницаемым.", yes_or_no("Насос Омега водонепроницаемый"), json!(false)),
+        ("ja", "イプシロンポンプは防水ではありません。", yes_or_no("イプシロンポンプ 防水"), Value::Null),
+        ("sv", "Pumpen Sigma är inte vattentät.", yes_or_no("Pumpen Sigma vattentät"), json!(false)),
+        ("en", "USB sticks are forbidden.", yes_or_no("USB sticks"), Value::Null),
+        (
+            "en",
+            "The drill Rho is not available in red.",
+            json!({"enum": ["red", "yellow", null], "description": "drill Rho available in red or yellow"}),
+            Value::Null,
+        ),
+        ("en", "The drill Rho comes in red.", json!({"enum": ["red", null], "description": "drill Rho"}), json!("red")),
+    ] {
+        let mut structured = assignment(field["description"].as_str().unwrap());
+        structured.output = spec(json!({"type": "object", "properties": {"allowed": field}, "required": ["allowed"]}));
+        let world = World::of(vec![page("https://a.example/", "A", &format!("{text}\n")).in_language(language)]);
+        let report = world.run(&structured).report.unwrap();
+        world.check(&report);
+        assert_eq!(report.structured.unwrap_or_default()["allowed"], expected, "{text}");
+    }
+}
+
+#[test]
+fn fields_without_a_value_are_problems() {
+    let world = World::of(vec![
+        page("https://a.example/", "Pump", "The X200 pump has a maximum pressure of 30 bar (435 psi).\n"),
+        page(
+            "https://b.example/",
+            "Drill",
+            "The drill Rho has a torque of 120 Nm. The battery of the drill Rho is rated at 18 V.\n",
+        ),
+    ]);
+    let (pump, drill) = ("What is the maximum pressure of the X200 pump?", "What is the torque of the drill Rho?");
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let torque = json!({"type": "number", "maximum": 100});
+    for (query, schema, expected, problems) in [
+        (
+            pump,
+            object(json!({"limit": {"type": "number", "description": "maximum pressure"}})),
+            json!({}),
+            &[("/limit", "several values")][..],
+        ),
+        (
+            pump,
+            object(json!({"max_pressure_bar": {"type": "number"}, "colour": {"type": "string"}})),
+            json!({"max_pressure_bar": 30}),
+            &[("/colour", "no sentence")],
+        ),
+        (
+            drill,
+            object(json!({"torque": torque, "voltage": {"type": "number", "description": "battery rated"}})),
+            json!({"voltage": 18}),
+            &[("/torque", "does not fit")],
+        ),
+        (
+            drill,
+            object(json!({"drill": object(json!({"torque": torque}))})),
+            json!({"drill": {}}),
+            &[("/drill/torque", "does not fit")],
+        ),
+        (
+            drill,
+            object(json!({"drills": {
+                "type": "array",
+                "items": object(json!({"torque": {"type": "number"}, "colour": {"type": "string"}}))
+            }})),
+            json!({"drills": [{"torque": 120}]}),
+            &[("/drills/0/colour", "no sentence")],
+        ),
+        (
+            drill,
+            json!({"allOf": [
+                object(json!({"speed": {"type": "number"}})),
+                object(json!({"speed": {"type": "number", "description": "torque of the drill"}}))
+            ]}),
+            json!({"speed": 120}),
+            &[],
+        ),
+        (drill, json!({"type": "number", "description": "torque of the drill"}), json!(120), &[]),
+        (drill, json!({"type": "number"}), json!(120), &[]),
+        (
+            drill,
+            json!({"type": ["number", "null"], "maximum": 100, "description": "torque of the drill"}),
+            Value::Null,
+            &[("", "does not fit")],
+        ),
+    ] {
+        let mut structured = assignment(query);
+        structured.output = spec(schema);
+        let run = world.run(&structured);
+        let report = run.report.unwrap();
+        world.check(&report);
+        assert_eq!(report.structured.unwrap_or_default(), expected, "{:?}", report.problems);
+        assert_eq!(report.problems.len(), problems.len(), "{:?}", report.problems);
+        for (problem, (field, message)) in report.problems.iter().zip(problems) {
+            assert!(problem.field == *field && problem.message.contains(message), "{problem:?}");
+        }
+        assert_eq!(run.ending.stop_reason, StopReason::Answered, "{:?}", report.problems);
+    }
 }

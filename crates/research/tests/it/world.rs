@@ -17,16 +17,23 @@ pub struct Page {
     pub title: &'static str,
     /// Milliseconds since the Unix epoch.
     pub published: Option<i64>,
+    /// ISO 639-1 code.
+    pub language: &'static str,
     pub text: String,
 }
 
 pub fn page(url: &'static str, title: &'static str, text: &str) -> Page {
-    Page { url, title, published: None, text: text.to_owned() }
+    Page { url, title, published: None, language: "en", text: text.to_owned() }
 }
 
 impl Page {
     pub fn published(mut self, at: i64) -> Self {
         self.published = Some(at);
+        self
+    }
+
+    pub fn in_language(mut self, code: &'static str) -> Self {
+        self.language = code;
         self
     }
 
@@ -44,7 +51,7 @@ impl Page {
 
     fn passages(&self, query: &str, most: usize) -> Vec<FoundPassage> {
         let spans = split(&self.text);
-        let best = query_relevant(query, &self.text, &spans, Some("en"));
+        let best = query_relevant(query, &self.text, &spans, Some(self.language));
         let passage = |span: &PassageSpan| FoundPassage {
             passage_id: Some(passage_id(self.doc_id(), "digest", span.ordinal)),
             text: span.text(&self.text).to_owned(),
@@ -84,7 +91,7 @@ impl World<'_> {
                     doc_id: *doc_id,
                     title: Some(page.title.to_owned()),
                     published_at: page.published.map(Timestamp::from_millis),
-                    language: Some("en".to_owned()),
+                    language: Some(page.language.to_owned()),
                     capture_id: page.capture_id(),
                     capture_time: Timestamp::UNIX_EPOCH,
                     passages: page.passages(query, 5),
@@ -117,7 +124,7 @@ impl World<'_> {
             title: Some(page.title.to_owned()),
             index: page.index(),
             published_at: page.published.map(Timestamp::from_millis),
-            language: Some("en".to_owned()),
+            language: Some(page.language.to_owned()),
             capture_id: page.capture_id(),
             capture_time: Timestamp::UNIX_EPOCH,
             passages: page.passages(query, 3),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::quotes::excerpts::Excerpt;
 use super::super::quotes::{self, Quote};
 use super::super::state::State;
-use super::super::text::similar::Gist;
+use super::super::text::identifiers::identifiers;
 use super::super::text::{dates, numbers};
 
 /// Shared words of sentences about the same fact.
@@ -24,29 +24,52 @@ pub(crate) struct Difference {
     pub values: Vec<(String, Quote)>,
 }
 
+/// A sentence with the values and the products that it names.
+struct Sentence<'a> {
+    excerpt: &'a Excerpt,
+    values: Values,
+    identifiers: BTreeSet<String>,
+}
+
+impl<'a> Sentence<'a> {
+    /// Reads a sentence; `None` if it has no values.
+    fn of(state: &State, excerpt: &'a Excerpt) -> Option<Self> {
+        let text = quotes::text(state, excerpt.quote);
+        let values = values(text, state.sources[excerpt.source].language.as_deref());
+        (!values.is_empty()).then(|| Self { excerpt, values, identifiers: identifiers(text) })
+    }
+
+    /// Returns true for almost the same sentence about the same product. `asked`: products that the question names.
+    fn is_same_fact(&self, other: &Self, asked: &BTreeSet<String>) -> bool {
+        let (own, others) = (&self.identifiers, &other.identifiers);
+        let is_same_product = own.is_subset(others) || others.is_subset(own);
+        let is_asked_in_both = asked.iter().all(|name| own.contains(name) == others.contains(name));
+        is_same_product && is_asked_in_both && self.excerpt.gist.resemblance(&other.excerpt.gist) >= SAME_FACT
+    }
+}
+
 /// Finds the disagreements between the best sentences of a question.
-pub(crate) fn find(state: &State, candidates: &[Excerpt]) -> Vec<Difference> {
-    let sentences: Vec<(&Excerpt, Values)> = candidates
-        .iter()
-        .map(|excerpt| (excerpt, values(quotes::text(state, excerpt.quote))))
-        .filter(|(_, values)| !values.is_empty())
-        .take(MAX_SENTENCES)
-        .collect();
+pub(crate) fn find(state: &State, question: usize, candidates: &[Excerpt]) -> Vec<Difference> {
+    let asked = state.questions.get(question).map(|asked| identifiers(&asked.search_text())).unwrap_or_default();
+    let sentences: Vec<Sentence<'_>> =
+        candidates.iter().filter_map(|excerpt| Sentence::of(state, excerpt)).take(MAX_SENTENCES).collect();
     let mut differences: Vec<Difference> = Vec::new();
     let mut used: BTreeSet<Quote> = BTreeSet::new();
-    for (at, (one, own)) in sentences.iter().enumerate() {
+    for (at, sentence) in sentences.iter().enumerate() {
+        let one = sentence.excerpt;
         if used.contains(&one.quote) {
             continue;
         }
-        for (unit, (values, written)) in own {
+        for (unit, (values, written)) in &sentence.values {
             let mut named = vec![(written.clone(), one.quote)];
             let mut known = values.clone();
-            for (other, others) in &sentences[at + 1..] {
+            for rival in &sentences[at + 1..] {
+                let other = rival.excerpt;
                 let is_other = other.source != one.source && !one.also.contains(&other.source);
-                if !is_other || used.contains(&other.quote) || !is_same_fact(&one.gist, &other.gist) {
+                if !is_other || used.contains(&other.quote) || !sentence.is_same_fact(rival, &asked) {
                     continue;
                 }
-                if let Some((other_values, written)) = others.get(unit)
+                if let Some((other_values, written)) = rival.values.get(unit)
                     && other_values.is_disjoint(&known)
                     && named.len() < MAX_VALUES
                 {
@@ -63,14 +86,10 @@ pub(crate) fn find(state: &State, candidates: &[Excerpt]) -> Vec<Difference> {
     differences
 }
 
-fn is_same_fact(one: &Gist, other: &Gist) -> bool {
-    one.resemblance(other) >= SAME_FACT
-}
-
 /// Values by unit, and how the text writes them.
 type Values = BTreeMap<String, (BTreeSet<String>, String)>;
 
-fn values(text: &str) -> Values {
+fn values(text: &str, language: Option<&str>) -> Values {
     let mut found = Values::new();
     let mut add = |unit: &str, value: String, written: &str| {
         let (values, texts) = found.entry(unit.to_owned()).or_default();
@@ -84,7 +103,7 @@ fn values(text: &str) -> Values {
     for (bytes, date) in &dates {
         add("date", date.iso(), &text[bytes.clone()]);
     }
-    for quantity in numbers::quantities(text) {
+    for quantity in numbers::quantities_in(text, language) {
         let in_date = dates.iter().any(|(bytes, _)| bytes.contains(&quantity.bytes.start));
         let Some(value) = quantity.value.filter(|_| !in_date) else { continue };
         // A year before a word has no unit.

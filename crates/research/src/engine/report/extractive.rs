@@ -52,14 +52,17 @@ fn sections(state: &State, candidates: &[Vec<Excerpt>], limit: usize, format: Fo
     let mut shown: Vec<Excerpt> = Vec::new();
     let mut answers: Vec<Answer> = Vec::new();
     for (question, candidates) in candidates.iter().enumerate() {
-        let mut differences = differences::find(state, candidates);
+        let mut differences = differences::find(state, question, candidates);
         differences.retain(|difference| !answers.iter().any(|answer| answer.names(difference)));
         let mut chosen = excerpts::choose(state, question, candidates, limit, &mut shown);
-        // Every side of a disagreement is shown.
-        for quote in differences.iter().flat_map(|difference| &difference.values).map(|(_, quote)| quote) {
-            let is_shown = chosen.iter().chain(&shown).any(|excerpt| excerpt.quote == *quote);
-            if !is_shown && let Some(side) = candidates.iter().find(|excerpt| excerpt.quote == *quote) {
-                chosen.push(side.clone());
+        // Every side of a disagreement is shown, by the sentence that stands for it if another source says the same.
+        for (_, quote) in differences.iter_mut().flat_map(|difference| &mut difference.values) {
+            let Some(side) = candidates.iter().find(|excerpt| excerpt.quote == *quote) else { continue };
+            let is_shown = |known: &&Excerpt| known.quote == side.quote || known.gist.says_the_same(&side.gist);
+            let known = chosen.iter().chain(&shown).find(is_shown).map(|known| known.quote);
+            match known {
+                Some(known) => *quote = known,
+                None => chosen.push(side.clone()),
             }
         }
         shown.extend(chosen.iter().cloned());

@@ -4,6 +4,8 @@ mod field;
 mod fill;
 mod limits;
 mod model;
+mod negations;
+mod number_field;
 mod sentences;
 mod shape;
 mod values;
@@ -33,24 +35,25 @@ pub(super) fn draft(state: &State, assignment: &Assignment, schema: &Value) -> D
         let (value, fields) = model::supported(state, value, basis, &validator);
         let has_content = !fields.is_empty();
         if has_content && validator.is_valid(&value) {
-            let mut draft = from_fields(assignment, value, fields, Engine::Model);
+            let mut draft = from_fields(assignment, value, fields, Engine::Model, Vec::new());
             draft.truncated |= truncated;
             return draft;
         }
     }
     let mut filler = Filler::new(state, schema, &assignment.query);
     let value = filler.fill();
-    let fields = std::mem::take(&mut filler.fields);
-    let problems = match &value {
+    let Filler { fields, problems: gaps, .. } = filler;
+    let mut problems = match &value {
         Some(value) => problems(&validator, value),
         None => vec![Problem { field: String::new(), message: "the sources do not fill the schema".to_owned() }],
     };
-    if problems.is_empty()
-        && let Some(value) = value
-    {
-        return from_fields(assignment, value, fields, Engine::Extractive);
+    let is_valid = problems.is_empty();
+    problems.extend(gaps);
+    problems.truncate(MAX_PROBLEMS);
+    match value {
+        Some(value) if is_valid => from_fields(assignment, value, fields, Engine::Extractive, problems),
+        _ => empty(problems),
     }
-    empty(problems)
 }
 
 fn problems(validator: &jsonschema::Validator, value: &Value) -> Vec<Problem> {
@@ -73,7 +76,14 @@ fn empty(problems: Vec<Problem>) -> Draft {
     }
 }
 
-fn from_fields(assignment: &Assignment, value: Value, fields: Vec<Field>, engine: Engine) -> Draft {
+/// `problems`: those of fields without a value.
+fn from_fields(
+    assignment: &Assignment,
+    value: Value,
+    fields: Vec<Field>,
+    engine: Engine,
+    problems: Vec<Problem>,
+) -> Draft {
     let mut cited: Vec<Quote> = Vec::new();
     let mut basis = Vec::new();
     for field in fields {
@@ -101,6 +111,6 @@ fn from_fields(assignment: &Assignment, value: Value, fields: Vec<Field>, engine
         engine,
         quotes: cited.into_iter().map(|quote| (quote, None)).collect(),
         basis,
-        problems: Vec::new(),
+        problems,
     }
 }

@@ -8,7 +8,7 @@ use super::super::quotes::excerpts;
 use super::super::quotes::{self, Quote};
 use super::super::state::{Question, State};
 use super::super::text::similar::Gist;
-use super::super::text::words::{self, StemIndex};
+use super::super::text::words::StemIndex;
 
 /// Sentences that are looked at for one field.
 const MAX_SENTENCES: usize = 30;
@@ -44,10 +44,10 @@ impl<'a> Sentences<'a> {
         let mut index = StemIndex::default();
         let mut analyzers = Analyzers::default();
         for (number, (quote, _)) in quotes.iter().enumerate() {
-            let language = state.sources[state.notes[quote.note].source].language.as_deref();
+            let language = language(state, *quote);
             index.add(number, quotes::text(state, *quote), language, &mut analyzers);
         }
-        let subject = question(subject);
+        let subject = index.question(subject);
         let of_subject = index.terms_of(&subject);
         Self { state, quotes, index, subject, of_subject, best: best(state) }
     }
@@ -56,13 +56,18 @@ impl<'a> Sentences<'a> {
         quotes::text(self.state, quote)
     }
 
+    /// Returns the ISO 639-1 code of a quote's source.
+    pub fn language(&self, quote: Quote) -> Option<&'a str> {
+        language(self.state, quote)
+    }
+
     /// Returns the sentences about a field, best first. Words of the assignment count less than those of the field.
     /// Only sentences of `source`, if given.
     pub fn about(&self, field: &str, source: Option<usize>) -> Vec<Sentence> {
         if self.quotes.is_empty() {
             return Vec::new();
         }
-        let own = question(field);
+        let own = self.index.question(field);
         let mut found = Vec::new();
         for (number, terms) in self.index.terms_of(&own) {
             let (quote, gist) = &self.quotes[number];
@@ -96,6 +101,10 @@ impl<'a> Sentences<'a> {
     }
 }
 
+fn language(state: &State, quote: Quote) -> Option<&str> {
+    state.sources[state.notes[quote.note].source].language.as_deref()
+}
+
 fn best(state: &State) -> Vec<Sentence> {
     let mut found: Vec<Sentence> = Vec::new();
     for excerpt in excerpts::by_question(state).into_iter().flat_map(|list| list.into_iter().take(MAX_SENTENCES)) {
@@ -109,10 +118,6 @@ fn best(state: &State) -> Vec<Sentence> {
 
 fn sort(sentences: &mut [Sentence]) {
     sentences.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.quote.cmp(&b.quote)));
-}
-
-fn question(text: &str) -> Question {
-    Question { text: text.to_owned(), terms: words::terms(text), ..Question::default() }
 }
 
 /// Returns the words of a property's name: `unitPrice` and `unit_price` are `unit price`.

@@ -32,10 +32,23 @@ pub(super) fn is_date(object: &Map<String, Value>) -> bool {
     matches!(object.get("format").and_then(Value::as_str), Some("date" | "date-time"))
 }
 
-/// Returns the rules for a text that a choice of sentences can keep; `None` if there are none.
-pub(super) fn text_rules(object: &Map<String, Value>) -> Option<Validator> {
+/// Keywords about texts and numbers.
+const RULES: [&str; 9] = [
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+];
+
+/// Returns the rules for a text or a number that a choice of sentences can keep; `None` if there are none.
+pub(super) fn value_rules(object: &Map<String, Value>) -> Option<Validator> {
     let mut rules = Map::new();
-    for key in ["minLength", "maxLength", "pattern", "format"] {
+    for key in RULES {
         if let Some(rule) = object.get(key) {
             rules.insert(key.to_owned(), rule.clone());
         }

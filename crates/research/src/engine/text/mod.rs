@@ -1,8 +1,9 @@
-//! Reading of passages: words, near-duplicates, numbers, dates, citation marks, and their harmless display.
+//! Reading of passages: words, near-duplicates, identifiers, numbers, dates, citation marks, and their harmless display.
 
 pub(super) mod dates;
 pub(super) mod display;
 pub(super) mod figures;
+pub(super) mod identifiers;
 pub(super) mod marks;
 pub(super) mod numbers;
 pub(super) mod similar;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use retrieval_core::analysis::Language;
+
 /// A number in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Quantity {
@@ -9,7 +11,7 @@ pub(crate) struct Quantity {
     pub bytes: Range<usize>,
     /// Bytes of its digits and separators.
     pub digits: Range<usize>,
-    /// `None` if its separators are ambiguous, as in `3.500`.
+    /// `None` if its separators are ambiguous, as in `3.500`, or in `3 500` unless the language groups digits so.
     pub value: Option<f64>,
     /// Lowercase word or sign after the number, or the currency sign before it. Empty if there is none.
     pub unit: String,
@@ -37,6 +39,10 @@ const SCALES: &[(&str, f64)] = &[
     ("trillion", 1e12),
 ];
 
+/// Scales after an amount with its currency sign before it, as in `$5M`. Elsewhere `5 m` are metres.
+const SCALES_OF_MONEY: &[(&str, f64)] =
+    &[("k", 1e3), ("m", 1e6), ("mn", 1e6), ("b", 1e9), ("bn", 1e9), ("t", 1e12), ("tn", 1e12)];
+
 /// Words that are not units.
 const NOT_UNITS: &[&str] = &[
     "and", "or", "to", "in", "on", "of", "the", "a", "at", "by", "for", "from", "is", "was", "were", "are", "with",
@@ -52,33 +58,85 @@ const ZEROS: [char; 18] = [
 
 /// Returns the numbers of a text in order. A digit inside a word (`B2B`) is not a number.
 pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
+    quantities_in(text, None)
+}
+
+/// Returns the numbers of a text in order, as its language writes them: an ISO 639-1 code.
+pub(crate) fn quantities_in(text: &str, language: Option<&str>) -> Vec<Quantity> {
+    let has_spaces = language.and_then(Language::from_code).is_some_and(groups_by_spaces);
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = text[at..].find(|c: char| ascii_digit(c).is_some()).map(|offset| at + offset) {
-        let (digits, length) = leading_digits(&text[start..]);
-        at = start + length;
         let before = text[..start].chars().next_back();
-        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
-            continue;
+        let is_in_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let (digits, length) = leading_digits(&text[start..], !is_in_word);
+        at = start + length;
+        if !is_in_word {
+            let value = value(&digits, has_spaces);
+            found.push(quantity(text, start..at, &digits, value, before));
         }
-        found.push(quantity(text, start..at, &digits, before));
     }
     found
 }
 
-/// Returns the digits at the start of a text with the separators between them, in ASCII, and their length in the text in
-/// bytes.
-fn leading_digits(text: &str) -> (String, usize) {
+/// Returns true for languages in which a space between digits groups them, as in `12 500`.
+fn groups_by_spaces(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Afrikaans
+            | Language::Belarusian
+            | Language::Bulgarian
+            | Language::Czech
+            | Language::Estonian
+            | Language::Finnish
+            | Language::French
+            | Language::Hungarian
+            | Language::Latvian
+            | Language::Lithuanian
+            | Language::Norwegian
+            | Language::Polish
+            | Language::Portuguese
+            | Language::Russian
+            | Language::Slovak
+            | Language::Spanish
+            | Language::Swedish
+            | Language::Ukrainian
+    )
+}
+
+/// Returns the digits at the start of a text with the separators between them, in ASCII but for [`HARD_SPACE`], and
+/// their length in the text in bytes. `has_groups`: spaces can be separators.
+fn leading_digits(text: &str, has_groups: bool) -> (String, usize) {
     let mut digits = String::new();
-    let mut characters = text.char_indices().peekable();
-    while let Some((at, c)) = characters.next() {
-        let next = characters.peek().map(|(_, next)| *next).filter(|next| ascii_digit(*next).is_some());
-        match ascii_digit(c).or_else(|| ascii_separator(c, next?)) {
+    for (at, c) in text.char_indices() {
+        let rest = &text[at + c.len_utf8()..];
+        let next = rest.chars().next().filter(|next| ascii_digit(*next).is_some());
+        let separator = || ascii_separator(c, next?);
+        let space = || if has_groups { group_space(&digits, c, rest) } else { None };
+        match ascii_digit(c).or_else(separator).or_else(space) {
             Some(c) => digits.push(c),
             None => return (digits, at),
         }
     }
     (digits, text.len())
+}
+
+/// Stands for all spaces that no line may break at. They group digits in every language.
+const HARD_SPACE: char = '\u{a0}';
+
+/// Returns the form of a space that can group digits: after one to three of them, or after another group, and before
+/// exactly three.
+fn group_space(before: &str, space: char, rest: &str) -> Option<char> {
+    let space = match space {
+        ' ' => ' ',
+        '\u{a0}' | '\u{2009}' | '\u{202f}' => HARD_SPACE,
+        _ => return None,
+    };
+    let group = before.rsplit([' ', HARD_SPACE]).next().unwrap_or_default();
+    let mut after = rest.chars().map(|c| ascii_digit(c).is_some());
+    let is_group = (1..=3).contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit());
+    let has_three = after.by_ref().take(3).filter(|is_digit| *is_digit).count() == 3;
+    (is_group && has_three && after.next() != Some(true)).then_some(space)
 }
 
 fn ascii_digit(c: char) -> Option<char> {
@@ -100,14 +158,15 @@ fn ascii_separator(c: char, next: char) -> Option<char> {
     }
 }
 
-/// Reads a number: the bytes of its digits, and these in ASCII.
-fn quantity(text: &str, number: Range<usize>, digits: &str, before: Option<char>) -> Quantity {
+/// Reads a number: the bytes of its digits, these in ASCII, and their value without a sign.
+fn quantity(text: &str, number: Range<usize>, digits: &str, value: Option<f64>, before: Option<char>) -> Quantity {
     let Range { start, end } = number;
     let negative = is_negative(&text[..start]);
     let currency = before.filter(|c| is_currency(*c));
-    let mut value = value(digits).map(|value| if negative && currency.is_none() { -value } else { value });
+    let mut value = value.map(|value| if negative && currency.is_none() { -value } else { value });
     let (mut unit, mut unit_end) = next_word(text, end);
-    if let Some((_, scale)) = SCALES.iter().find(|(word, _)| *word == unit) {
+    let of_money: &[(&str, f64)] = if currency.is_some() { SCALES_OF_MONEY } else { &[] };
+    if let Some((_, scale)) = SCALES.iter().chain(of_money).find(|(word, _)| *word == unit) {
         value = value.map(|value| value * scale);
         let from = unit_end;
         (unit, unit_end) = next_word(text, from);
@@ -163,8 +222,15 @@ fn is_currency(sign: char) -> bool {
     matches!(sign, '$' | '€' | '£' | '¥' | '₹' | '₩' | '₽')
 }
 
-/// Reads digits with separators. A comma before exactly three digits groups them; a full stop there is ambiguous.
-fn value(digits: &str) -> Option<f64> {
+/// Reads digits with separators. A comma before exactly three digits groups them; a full stop there is ambiguous, and so
+/// is a plain space unless the language groups by spaces.
+fn value(digits: &str, has_spaces: bool) -> Option<f64> {
+    if digits.contains([' ', HARD_SPACE]) {
+        let is_ambiguous = (digits.contains(' ') && !has_spaces) || digits.starts_with('0');
+        // What follows the groups is a fraction, also of three digits.
+        let plain = digits.replace([' ', HARD_SPACE], "").replace(',', ".");
+        return if is_ambiguous { None } else { plain.parse().ok() };
+    }
     let separators: Vec<(usize, char)> = digits.char_indices().filter(|(_, c)| !c.is_ascii_digit()).collect();
     let Some((last, separator)) = separators.last().copied() else { return digits.parse().ok() };
     let decimals = digits.len() - last - 1;
@@ -200,6 +266,37 @@ mod tests {
         assert_eq!(read("about 3.500 and more"), one("3.500", None, ""));
         assert_eq!(read("B2B v2 x_3"), vec![]);
         assert_eq!(read("-4 °C"), one("4 °C", Some(-4.0), "°c"));
+        assert_eq!(read("costs $5K in total"), one("$5K", Some(5e3), "$"));
+        assert_eq!(read("costs €1.5bn for all"), one("€1.5bn", Some(1.5e9), "€"));
+        assert_eq!(read("£3 m."), one("£3 m", Some(3e6), "£"));
+        assert_eq!(read("is 5 m long"), one("5 m", Some(5.0), "m"));
+        assert_eq!(read("is $5 more"), one("$5 more", Some(5.0), "$"));
+    }
+
+    #[test]
+    fn spaces_group_digits_where_the_language_does_so() {
+        let read = |text: &str, language| {
+            let list = quantities_in(text, language).into_iter();
+            list.map(|quantity| (text[quantity.digits].to_owned(), quantity.value)).collect::<Vec<_>>()
+        };
+        for (language, text, expected) in [
+            ("fr", "coûte 2 500 euros", vec![("2 500", Some(2500.0))]),
+            ("sv", "kostar 1 012 500,50 kronor", vec![("1 012 500,50", Some(1_012_500.5))]),
+            ("ru", "весит 1 200,125 кг", vec![("1 200,125", Some(1200.125))]),
+            ("fr", "1 200.5.7 x", vec![("1 200.5.7", None)]),
+            ("en", "has 2 500 W motors", vec![("2 500", None)]),
+            ("en", "weighs 2\u{202f}500\u{a0}000 g", vec![("2\u{202f}500\u{a0}000", Some(2_500_000.0))]),
+            ("fr", "030 123 456", vec![("030 123 456", None)]),
+            ("fr", "en 2024 500 vélos", vec![("2024", Some(2024.0)), ("500", Some(500.0))]),
+            ("fr", "de 12 5000", vec![("12", Some(12.0)), ("5000", Some(5000.0))]),
+            ("fr", "ou 3 50", vec![("3", Some(3.0)), ("50", Some(50.0))]),
+            ("fr", "le X200 500 W", vec![("500", Some(500.0))]),
+            ("fr", "1,5 000", vec![("1,5", Some(1.5)), ("000", Some(0.0))]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(digits, value)| (digits.to_owned(), value)).collect();
+            assert_eq!(read(text, Some(language)), expected, "{text}");
+        }
+        assert_eq!(read("2 500 euros", None), [("2 500".to_owned(), None)]);
     }
 
     #[test]

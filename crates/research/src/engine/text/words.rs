@@ -1,5 +1,6 @@
 //! Words of a question in the text of passages.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use retrieval_core::analysis::{self, Analyzers, Language, TokenKind, analyze_query};
@@ -11,9 +12,17 @@ use super::super::state::{Question, Term};
 /// Words of a question that count. A pasted page has more, but its rare words come early enough.
 const MAX_TERMS: usize = 64;
 
+/// Languages of documents that a question is read in besides its own. Each of them is another pass over the question.
+const MAX_LANGUAGES: usize = 3;
+
 /// Returns the distinct content words of a question.
 pub(crate) fn terms(text: &str) -> Vec<Term> {
-    let analyzed = analyze_query(text, &languages(text, &[])).terms;
+    terms_among(text, &[])
+}
+
+/// Returns the distinct content words of a question about documents of these languages, most common first.
+fn terms_among(text: &str, documents: &[Language]) -> Vec<Term> {
+    let analyzed = analyze_query(text, &languages(text, documents)).terms;
     let counts = |kind| matches!(kind, TokenKind::Word | TokenKind::Bigram | TokenKind::Character);
     let words: Vec<String> = analyzed.into_iter().filter(|term| counts(term.kind)).map(|term| term.word).collect();
     let mut terms: Vec<Term> = Vec::new();
@@ -54,8 +63,10 @@ impl QuestionMatcher {
 
     /// Recognizes the terms by their stems in any of the languages.
     fn of_languages(question: &Question, documents: &[Language]) -> Self {
-        let text = format!("{} {}", question.text, question.topic);
-        let matcher = QueryMatcher::new(&text, &languages(&text, documents));
+        let text = question.search_text();
+        let own = question.languages.iter().filter_map(|code| Language::from_code(code));
+        let documents: Vec<Language> = own.chain(documents.iter().copied()).collect();
+        let matcher = QueryMatcher::new(&text, &languages(&text, &documents));
         let position = |word: &String| question.terms.iter().position(|term| term.word == *word);
         let positions =
             matcher.terms.iter().map(|term| position(&term.word).and_then(|at| u16::try_from(at).ok())).collect();
@@ -100,6 +111,11 @@ impl StemIndex {
         });
     }
 
+    /// Returns a question about the texts.
+    pub fn question(&self, text: &str) -> Question {
+        Question { text: text.to_owned(), terms: terms_among(text, &self.languages), ..Question::default() }
+    }
+
     /// Returns the terms of a question in each text that has any.
     pub fn terms_of(&self, question: &Question) -> BTreeMap<usize, Vec<u16>> {
         let matcher = QuestionMatcher::of_languages(question, &self.languages);
@@ -118,6 +134,25 @@ impl StemIndex {
 }
 
 impl Question {
+    /// Reads the question as one about documents of these languages. A short question does not tell its own, and its
+    /// function words would count as words that no document contains.
+    ///
+    /// `codes`: ISO 639-1 code of each document. Positions of terms that were found before lose their meaning.
+    pub(crate) fn read_among<'a>(&mut self, codes: impl Iterator<Item = &'a str>) {
+        let mut counts: Vec<(usize, Language)> = Vec::new();
+        for language in codes.filter_map(Language::from_code) {
+            match counts.iter_mut().find(|(_, known)| *known == language) {
+                Some((count, _)) => *count += 1,
+                None => counts.push((1, language)),
+            }
+        }
+        // Stable: of equally common languages that of the best document comes first.
+        counts.sort_by_key(|(count, _)| Reverse(*count));
+        let languages: Vec<Language> = counts.into_iter().map(|(_, language)| language).take(MAX_LANGUAGES).collect();
+        self.terms = terms_among(&self.search_text(), &languages);
+        self.languages = languages.into_iter().map(|language| language.code().to_owned()).collect();
+    }
+
     /// Weight of a term: higher the fewer passages contain it.
     fn weight(&self, term: &Term) -> f64 {
         (1.0 + (f64::from(self.passages_seen) + 1.0) / (f64::from(term.passages) + 0.5)).ln()
@@ -139,5 +174,42 @@ impl Question {
                 term.passages = term.passages.saturating_add(1);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_term_can_be_found_in_documents_of_the_language() {
+        for (language, text, function_words) in [
+            ("de", "Wie hoch ist der Umsatz der Nordwerk GmbH?", &["wie", "ist", "der"][..]),
+            ("es", "¿Cuánto cuesta la entrada al Museo del Mar?", &["la", "al", "del"]),
+            ("fr", "Combien coûte le vélo électrique Lyra ?", &[]),
+            ("de", "Wie viele Tage Urlaub haben Mitarbeiter der Nordwerk GmbH?", &["wie", "der"]),
+        ] {
+            let mut question = Question { text: text.to_owned(), ..Question::default() };
+            question.read_among([language].into_iter());
+            for word in function_words {
+                assert!(!is_known(&question.terms, word), "{word}: {:?}", question.terms);
+            }
+            let positions = QuestionMatcher::new(&question, Some(language)).positions;
+            let mut found: Vec<u16> = positions.into_iter().flatten().collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found.len(), question.terms.len(), "{text}: {:?}", question.terms);
+        }
+    }
+
+    #[test]
+    fn languages_of_documents_are_ordered_by_their_number() {
+        let text = "What is the history of the war of the roses?";
+        let mut question = Question { text: text.to_owned(), ..Question::default() };
+        question.read_among(["de", "en-US", "xx", "en", "fr", "es"].into_iter());
+        assert_eq!(question.languages, ["en", "de", "fr"]);
+        assert!(is_known(&question.terms, "war"), "a function word in German only: {:?}", question.terms);
+        question.read_among([].into_iter());
+        assert!(question.languages.is_empty() && is_known(&question.terms, "roses"));
     }
 }
