@@ -195,6 +195,8 @@ impl Session {
                 tracing::debug!(host, state = state.as_str(), reason, "visited a page of a crawl");
                 if is_unreachable && pace.failures >= MAX_FAILURES {
                     self.give_up(crawl_id, &host, context.plan.every()).await?;
+                    // The other URLs were loaded before they were given up.
+                    return Ok((Next::End, pause));
                 }
                 Ok((if is_running { Next::Continue } else { Next::End }, pause))
             }

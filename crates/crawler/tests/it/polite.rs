@@ -124,6 +124,34 @@ async fn host_is_left_alone_while_its_robots_txt_cannot_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_pages_of_a_host_that_was_given_up_are_visited_at_the_next_interval() {
+    const PAGES: usize = 20;
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |_| Page::status(503));
+    let seeds: Vec<String> = (0..PAGES).map(|number| site.url(&format!("/{number}"))).collect();
+    world.start("one", Plan { every_seconds: Some(86_400), sitemaps: Sitemaps::Off, ..plan(&seeds) }).await;
+    let instance = world.instance();
+    test_support::until("the host is given up", async || {
+        world.clock.advance(Duration::from_mins(10));
+        (world.crawl("one").await.queued == 0).then_some(())
+    })
+    .await;
+    instance.stop().await;
+    site.change(|path| match path.trim_start_matches('/').parse() {
+        Ok(number) => generated(number, &[]),
+        Err(_) => Page::status(404),
+    });
+    // Has not cached the failure.
+    let instance = world.instance();
+    test_support::until("all pages", async || {
+        world.clock.advance(Duration::from_hours(1));
+        (world.listed().await.len() == PAGES).then_some(())
+    })
+    .await;
+    instance.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn delay_of_a_host_outlasts_an_interrupted_request() {
     let world = World::new().await;
     let has_begun = Arc::new(AtomicBool::new(false));

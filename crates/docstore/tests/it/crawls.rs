@@ -25,6 +25,7 @@ on_both_backends!(
     unfinished_round_begins_again_with_other_settings_or_more_room,
     unfinished_round_begins_again_if_more_pages_may_be_listed,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
+    urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval,
     known_url_gets_the_place_of_a_seed,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
@@ -395,6 +396,22 @@ async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Data
     assert_eq!(counts().await, [(failed, unreachable, 2)]);
     assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 0);
     assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 0);
+}
+
+async fn urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2", "https://a/3"]).await;
+    let settle = async || {
+        let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
+        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, Some(at(900)), 2, at(5)).await.unwrap()
+    };
+    assert_eq!((settle().await, settle().await, settle().await), (2, 1, 0), "each once");
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.queued, stored.finished_at), (0, Some(at(5))));
+    assert!(claim(&db, "a", at(899)).await.is_none());
+    assert!(claim(&db, "a", at(900)).await.is_some());
+    let due = due(&db, "a").await;
+    let is_given_up = |url: &CrawlUrl| !url.queued && url.reason.as_deref() == Some("host_unreachable");
+    assert!(due.len() == 3 && due.iter().all(is_given_up), "{due:?}");
 }
 
 async fn known_url_gets_the_place_of_a_seed(db: Database) {
