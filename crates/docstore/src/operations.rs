@@ -297,7 +297,8 @@ operations! {
     read crawl_hosts::list_due_crawl_hosts(only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<String>;
     /// Leases a host to `owner` unless another one holds it.
     write crawl_hosts::claim_crawl_host(host: String, owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<CrawlHost>;
-    /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. The caller holds the lease.
+    /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. First visits and visits again
+    /// alternate. The caller holds the lease.
     snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
     /// Extends the leases of these hosts as far as `owner` holds them. Returns their number.
     relaxed crawl_hosts::extend_crawl_leases(owner: String, visited: Vec<String>, lease_expires_at: Timestamp) -> usize;

@@ -19,6 +19,7 @@ on_both_backends!(
     page_that_is_skipped_for_the_same_reason_has_not_changed,
     page_waits_for_its_canonical_page_until_that_is_given_up,
     concurrent_claims_have_one_winner,
+    first_visits_and_visits_again_alternate,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
     next_round_passes_the_frontier_once,
@@ -250,6 +251,29 @@ async fn concurrent_claims_have_one_winner(db: Database) {
         winners += usize::from(claim.await.unwrap());
     }
     assert_eq!(winners, 1);
+}
+
+async fn first_visits_and_visits_again_alternate(db: Database) {
+    let crawl = start(&db, "one", &["https://a/again/0"]).await;
+    let add = async |prefix: &str, count: i32| {
+        let place = |number: i32| NewCrawlUrl { priority: 20 + number, ..link(&format!("{prefix}{number}")) };
+        let links = (1..count).map(place);
+        db.add_crawl_urls(crawl.crawl_id, links.collect(), Vec::new(), LIMITS, NOW).await.unwrap();
+    };
+    add("https://a/again/", 10).await;
+    // Times far apart from the order of the links.
+    db.execute(&format!("UPDATE crawl_urls SET next_fetch_at = {} - priority", at(100).as_millis())).await;
+    let next = async |limit: i64, now: Timestamp| {
+        let due = db.next_crawl_urls("a".to_owned(), None, now, limit).await.unwrap();
+        due.into_iter().flat_map(|due| due.urls).map(|url| url.url["https://a/".len()..].to_owned()).collect::<Vec<_>>()
+    };
+    assert!(next(4, at(60)).await.is_empty(), "not yet");
+    assert_eq!(next(3, at(100)).await, ["again/9", "again/8", "again/7"]);
+    add("https://a/new/", 10).await;
+    assert_eq!(next(4, at(100)).await, ["again/9", "new/1", "again/8", "new/2"]);
+    assert_eq!(next(3, at(60)).await, ["new/1", "new/2", "new/3"]);
+    let all = next(100, at(100)).await;
+    assert_eq!((all.len(), all[18].as_str()), (19, "again/0"), "{all:?}");
 }
 
 async fn host_that_was_visited_meanwhile_is_not_claimed(db: Database) {
