@@ -93,8 +93,10 @@ impl Visitor {
         let next_if_unchanged = next_visit(before, every, false, now);
         let (change, canonical, pause, is_unreachable) = match outcome {
             Ok(reading) => {
+                // The delay after the last request is over.
+                let pause = if reading.is_requested { pace.delay() } else { Duration::ZERO };
                 let (change, canonical) = settle(&mut url, before, reading, every, now);
-                (change, canonical, pace.delay(), false)
+                (change, canonical, pause, false)
             }
             Err(trouble) => trouble_with(&mut url, before, known.is_listed, &trouble, every, pace, now),
         };
@@ -117,7 +119,7 @@ impl Visitor {
             && url.depth > 0
             && let Some(outside) = context.scope.refuses_page(&address)
         {
-            return Ok(Reading::skipped(outside.as_str()));
+            return Ok(Reading::refused(outside.as_str()));
         }
         let rules = self.fetcher.robots(&url.url).await?;
         pace.crawl_delay = rules.crawl_delay;
@@ -134,7 +136,8 @@ impl Visitor {
             add_sitemaps(&rules, &address, outlinks);
         }
         if !rules.allows {
-            return Ok(Reading::skipped("robots"));
+            // The file may have been requested just now.
+            return Ok(Reading { is_requested: rules.is_fresh, ..Reading::skipped("robots") });
         }
         let is_feed = url.kind == CrawlUrlKind::Sitemap;
         if is_feed {

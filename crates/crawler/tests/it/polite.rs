@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use crawler::{Plan, Sitemaps};
@@ -70,6 +70,35 @@ async fn sites_are_crawled_completely_and_politely() {
     for site in &sites[..2] {
         assert!(!site.paths().iter().any(|path| path.starts_with("/private")));
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn url_that_takes_no_request_takes_no_delay() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/robots.txt" => Page::of("text/plain", "User-agent: *\nCrawl-delay: 0.5\nDisallow: /x/"),
+        "/" => {
+            let disallowed = (0..40).map(|number| format!("/x/{number}"));
+            generated(1, &disallowed.chain(["/a".to_owned()]).collect::<Vec<_>>())
+        }
+        "/a" => generated(2, &[]),
+        _ => Page::status(404),
+    });
+    let only_links = || Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    let started = Instant::now();
+    world.run("one", only_links()).await;
+    // New settings exclude what the first round has visited.
+    world.clock.advance(Duration::from_secs(10));
+    world.run("one", Plan { exclude: vec!["/x/*".to_owned()], ..only_links() }).await;
+    let log = site.take_log();
+    let paths: Vec<&str> = log.iter().map(|request| request.path.as_str()).collect();
+    assert_eq!(paths, ["/robots.txt", "/", "/a", "/robots.txt", "/", "/a"]);
+    for round in [&log[..3], &log[3..]] {
+        assert!(shortest_pause(round) >= Duration::from_millis(500));
+    }
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    let outcomes = world.outcomes("one").await;
+    assert_eq!(outcomes.get("skipped/excluded"), Some(&40), "{outcomes:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
