@@ -70,7 +70,7 @@ pub async fn begin(
     now: Timestamp,
     entry: Option<AuditEntry>,
 ) -> Result<Crawl, StartError> {
-    let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::parse(seed).ok()).collect();
+    let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::exact(seed).ok()).collect();
     let crawl = new.into_row(now)?;
     Ok(store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), LIMITS, now, entry).await?)
 }

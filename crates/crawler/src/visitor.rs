@@ -112,7 +112,7 @@ impl Visitor {
         outlinks: &mut Outlinks<'_>,
         now: Timestamp,
     ) -> Result<Reading, Trouble> {
-        // Links have no session id, but a page that was imported may have one.
+        // Links have no session id, but seeds, pages of sitemaps and imported pages may have one.
         let address = Address::exact(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
         // The URL may be known from former settings. Seeds and what they redirect to are visited for their links.
         if url.kind == CrawlUrlKind::Page
@@ -313,7 +313,7 @@ fn add_sitemaps(rules: &HostRules, address: &Address, outlinks: &mut Outlinks) {
     let Ok(base) = Url::parse(&address.url) else { return };
     let usual = ["/sitemap.xml".to_owned()];
     let named = if rules.sitemaps.is_empty() { &usual[..] } else { &rules.sitemaps };
-    for sitemap in named.iter().filter_map(|link| Address::resolve(link, &base)) {
+    for sitemap in named.iter().filter_map(|link| Address::resolve_exact(link, &base)) {
         outlinks.add_sitemap(&sitemap, None);
     }
 }
@@ -332,7 +332,7 @@ async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mu
     for link in feed.links {
         // Yields from time to time, since thousands of links take many milliseconds.
         consume_budget().await;
-        let Some(address) = Address::resolve(&link.target, base) else {
+        let Some(address) = Address::resolve_exact(&link.target, base) else {
             outlinks.skip("invalid_url", url);
             continue;
         };
