@@ -1,5 +1,7 @@
 //! Arguments and results of crawl operations that span several rows.
 
+use std::time::Duration;
+
 use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
 use crate::documents::NewDocument;
@@ -18,7 +20,7 @@ pub struct NewCrawlUrl {
     pub chain: i32,
     /// Hash of host and path; `None` for URLs that are not counted by their path.
     pub path_key: Option<i64>,
-    /// Time of the last change. An earlier visit is repeated.
+    /// Time of the last change. An earlier visit is repeated, at the shortest interval of the crawl.
     pub modified_at: Option<Timestamp>,
     /// Queues the visit again if it took place before the current round.
     pub is_seed: bool,
@@ -129,13 +131,15 @@ pub struct CrawlVisit {
     pub host: HostVisit,
 }
 
-/// Limits of what one crawl accepts, besides its own.
+/// Limits of one crawl, besides its own.
 #[derive(Clone, Copy, Debug)]
 pub struct CrawlLimits {
     /// URLs of one path that differ in their parameters.
     pub queries_per_path: i64,
     /// Pages with the same content.
     pub same_content: i64,
+    /// Shortest time between two visits of a page that links ask for; zero for a crawl without an interval.
+    pub shortest_interval: Duration,
 }
 
 /// Result of recording a visit.

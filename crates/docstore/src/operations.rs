@@ -277,8 +277,8 @@ operations! {
     /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
     /// has none, with the audit entry. Returns true if the crawl is gone. One that is started again before that visits all anew.
     bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp, entry: Option<AuditEntry>) -> bool;
-    /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
-    /// crawl is gone.
+    /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since: they are visited
+    /// again at the shortest interval. Returns false if the crawl is gone.
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
     /// Queues the next `limit` URLs that the current round has not visited, in id order. Returns their number and the last one; `None` at
     /// the end.

@@ -155,7 +155,7 @@ async fn start_crawl(db: &mut Observed) {
         modified_at: None,
         is_seed: true,
     };
-    let limits = CrawlLimits { queries_per_path: 1, same_content: 1 };
+    let limits = CrawlLimits { queries_per_path: 1, same_content: 1, shortest_interval: Duration::ZERO };
     queries::crawls::start_crawl(&mut db.connection, crawl, vec![seed], limits, NOW, None).await.unwrap();
     db.statements();
 }

@@ -1,5 +1,7 @@
 //! Directives of sites: canonical pages, noindex, nofollow, redirects, languages.
 
+use std::time::Duration;
+
 use crawler::{Address, Plan, Sitemaps};
 use docstore::{CrawlLimits, NewCrawlUrl};
 use model::{Clock, CrawlUrlKind, CrawlUrlState, DocId};
@@ -125,7 +127,7 @@ async fn pages_are_listed_if_the_host_of_their_canonical_pages_is_gone() {
     for round in 1..=2 {
         world.run("site", seeds.clone()).await;
         assert_eq!(world.listed().await.len(), PAGES + 1, "round {round}: {:?}", world.outcomes("site").await);
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 
@@ -139,7 +141,7 @@ async fn page_that_asks_not_to_be_indexed_leaves_the_index() {
         "/" => generated(2, &[]).with("X-Robots-Tag", "noindex"),
         _ => Page::status(404),
     });
-    world.clock.advance(std::time::Duration::from_secs(1));
+    world.clock.advance(Duration::from_secs(1));
     world.run("site", plan(&[site.url("/")])).await;
     assert!(world.listed().await.is_empty());
 }
@@ -155,7 +157,7 @@ async fn unchanged_page_that_asks_not_to_be_indexed_leaves_the_index() {
         "/" => generated(1, &[]).with("X-Robots-Tag", "noindex"),
         _ => Page::status(404),
     });
-    world.clock.advance(std::time::Duration::from_secs(1));
+    world.clock.advance(Duration::from_secs(1));
     world.run("site", plan(&[site.url("/")])).await;
     let log = site.take_log();
     assert!(log.iter().any(|request| request.path == "/" && request.is_conditional()), "{log:?}");
@@ -194,7 +196,7 @@ async fn redirects_of_canonical_pages_are_followed() {
     let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
     let round = async || {
         world.run("shop", only_links.clone()).await;
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
         (world.listed().await, world.outcomes("shop").await)
     };
     for _ in 0..2 {
@@ -229,12 +231,13 @@ async fn canonical_pages_that_lead_in_a_circle_list_one() {
         assert_eq!(listed.len(), 3, "{listed:?} {outcomes:?}");
         assert!(["/", "/page"].iter().all(|path| listed.contains(&(*path).to_owned())), "{listed:?} {outcomes:?}");
         assert!(!listed.contains(&"/copy".to_owned()), "{listed:?} {outcomes:?}");
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 
 /// Limits of the crawler, see its README.
-const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
+const LIMITS: CrawlLimits =
+    CrawlLimits { queries_per_path: 2_000, same_content: 50, shortest_interval: Duration::ZERO };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn canonical_pages_of_a_path_with_many_parameters_are_listed() {

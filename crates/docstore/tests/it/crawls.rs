@@ -27,6 +27,7 @@ on_both_backends!(
     unfinished_round_begins_again_if_more_pages_may_be_listed,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
     urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval,
+    modified_page_is_visited_at_the_shortest_interval,
     known_url_gets_the_place_of_a_seed,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
@@ -38,7 +39,7 @@ on_both_backends!(
     web_pages_are_listed_by_prefix,
 );
 
-pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 3, same_content: 5 };
+pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 3, same_content: 5, shortest_interval: Duration::ZERO };
 
 fn id_of(url: &str) -> DocId {
     DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes()))
@@ -436,6 +437,34 @@ async fn urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval(db: D
     let due = due(&db, "a").await;
     let is_given_up = |url: &CrawlUrl| !url.queued && url.reason.as_deref() == Some("host_unreachable");
     assert!(due.len() == 3 && due.iter().all(is_given_up), "{due:?}");
+}
+
+async fn modified_page_is_visited_at_the_shortest_interval(db: Database) {
+    let limits = CrawlLimits { shortest_interval: Duration::from_millis(100), ..LIMITS };
+    let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
+    for host in ["a", "b"] {
+        db.claim_crawl_host(host.to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+        let url = due(&db, host).await.remove(0);
+        let mut read = visit(&url, CrawlUrlState::Listed, PageChange::Keep, &[]);
+        read.url.next_fetch_at = Some(at(900));
+        record(&db, read, "o").await;
+    }
+    let next = async |modified_at: Timestamp, now: Timestamp| {
+        let links =
+            ["https://a/1", "https://b/1"].map(|url| NewCrawlUrl { modified_at: Some(modified_at), ..link(url) });
+        db.add_crawl_urls(crawl.crawl_id, links.to_vec(), Vec::new(), limits, now).await.unwrap();
+        let queued = db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued;
+        (queued, due(&db, "a").await.remove(0).next_fetch_at, due(&db, "b").await.remove(0).next_fetch_at)
+    };
+    let planned = |at: Timestamp| (0, Some(at), Some(at));
+    assert_eq!(next(NOW, at(30)).await, planned(at(900)), "not since the visit");
+    assert_eq!(next(at(40), at(30)).await, planned(at(900)), "in the future");
+    for time in [40, 60] {
+        assert_eq!(next(at(30), at(time)).await, planned(at(100)));
+    }
+    let due_hosts = async |now: Timestamp| db.list_due_crawl_hosts(None, now, 10).await.unwrap().len();
+    assert_eq!((due_hosts(at(99)).await, due_hosts(at(100)).await), (0, 2));
+    assert_eq!(next(at(30), at(100)).await.0, 2);
 }
 
 async fn known_url_gets_the_place_of_a_seed(db: Database) {
