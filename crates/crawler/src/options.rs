@@ -7,7 +7,12 @@ use crate::plan::Plan;
 
 /// Returns the limits of a crawl with this plan.
 pub fn limits(plan: &Plan) -> CrawlLimits {
-    CrawlLimits { queries_per_path: 2_000, same_content: 50, shortest_interval: plan.every().unwrap_or_default() }
+    CrawlLimits {
+        queries_per_path: 2_000,
+        same_content: 50,
+        shortest_interval: plan.every().unwrap_or_default(),
+        is_depth_bounded: plan.depth.is_some(),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

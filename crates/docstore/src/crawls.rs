@@ -140,6 +140,8 @@ pub struct CrawlLimits {
     pub same_content: i64,
     /// Shortest time between two visits of a page that links ask for; zero for a crawl without an interval.
     pub shortest_interval: Duration,
+    /// Links are followed to a maximum depth only: a page that turns out to be nearer to a seed is read again, for its links.
+    pub is_depth_bounded: bool,
 }
 
 /// Result of recording a visit.

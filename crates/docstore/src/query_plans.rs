@@ -155,7 +155,12 @@ async fn start_crawl(db: &mut Observed) {
         modified_at: None,
         is_seed: true,
     };
-    let limits = CrawlLimits { queries_per_path: 1, same_content: 1, shortest_interval: Duration::ZERO };
+    let limits = CrawlLimits {
+        queries_per_path: 1,
+        same_content: 1,
+        shortest_interval: Duration::ZERO,
+        is_depth_bounded: false,
+    };
     queries::crawls::start_crawl(&mut db.connection, crawl, vec![seed], limits, NOW, None).await.unwrap();
     db.statements();
 }

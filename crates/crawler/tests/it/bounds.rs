@@ -154,6 +154,31 @@ async fn links_are_counted_from_a_given_page_that_is_known() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_are_counted_on_the_shortest_way() {
+    let world = World::new().await;
+    let chain = |path: &str| match path {
+        "/" => generated(1, &links(&["/a"])),
+        "/a" => generated(2, &links(&["/b"])),
+        "/b" => generated(3, &links(&["/c"])),
+        "/c" => generated(4, &links(&["/d"])),
+        "/d" => generated(5, &links(&["/e"])),
+        _ => Page::status(404),
+    };
+    let site = CrawlSite::start("127.0.0.2", chain);
+    let to_depth = || Plan { depth: Some(2), sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    world.run("site", to_depth()).await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b"]);
+    // The others have not changed, but are nearer to the first one.
+    site.change(move |path| if path == "/" { generated(6, &links(&["/a", "/b"])) } else { chain(path) });
+    site.take_log();
+    world.clock.advance(std::time::Duration::from_secs(10));
+    world.run("site", to_depth()).await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b", "/c"], "{:?}", world.outcomes("site").await);
+    let requests = site.paths().iter().filter(|path| *path == "/b").count();
+    assert!(requests <= 2, "{requests}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn redirected_seeds_and_sitemaps_need_not_be_included() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", |path| match path {

@@ -236,8 +236,12 @@ async fn canonical_pages_that_lead_in_a_circle_list_one() {
 }
 
 /// Limits of the crawler, see its README.
-const LIMITS: CrawlLimits =
-    CrawlLimits { queries_per_path: 2_000, same_content: 50, shortest_interval: Duration::ZERO };
+const LIMITS: CrawlLimits = CrawlLimits {
+    queries_per_path: 2_000,
+    same_content: 50,
+    shortest_interval: Duration::ZERO,
+    is_depth_bounded: false,
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn canonical_pages_of_a_path_with_many_parameters_are_listed() {

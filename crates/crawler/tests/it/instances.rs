@@ -13,7 +13,8 @@ use crate::world::{World, plan};
 const PAGES: usize = 60;
 
 /// Limits of crawls that get no links here.
-const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 1, same_content: 1, shortest_interval: Duration::ZERO };
+const LIMITS: CrawlLimits =
+    CrawlLimits { queries_per_path: 1, same_content: 1, shortest_interval: Duration::ZERO, is_depth_bounded: false };
 
 fn ring(path: &str) -> Page {
     match path.strip_prefix("/page/").and_then(|number| number.parse::<usize>().ok()) {

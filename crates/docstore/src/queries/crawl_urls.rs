@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CrawlId, CrawlUrlState, DocId, Timestamp};
+use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::crawl_counts::{Deltas, LINK};
@@ -39,8 +39,8 @@ pub async fn add_crawl_urls(
 }
 
 /// Adds URLs to the frontier of a locked crawl. Known ones are visited again if they are seeds of a new round or, at the shortest
-/// interval, have been modified since their last visit, except for those that the operator removed. Links are counted from a known seed
-/// anew. The caller writes the counters of the crawl.
+/// interval, have been modified since their last visit or are nearer to a seed than was known, except for those that the operator
+/// removed. The caller writes the counters of the crawl.
 pub async fn add_urls(
     connection: &mut Conn,
     crawl: &mut Crawl,
@@ -56,10 +56,13 @@ pub async fn add_urls(
         if url.reason.as_deref() == Some(REMOVED) {
             continue;
         }
-        if link.is_seed && link.depth < url.depth {
-            become_seed(connection, &mut url, &link).await?;
+        let mut at = next_turn(crawl, &url, &link, limits, now);
+        if is_nearer(&url, &link) {
+            let is_read_again = limits.is_depth_bounded && url.fetched_at.is_some();
+            move_nearer(connection, &mut url, link, is_read_again).await?;
+            at = at.or(url.fetched_at.filter(|_| is_read_again).map(|last| last + limits.shortest_interval));
         }
-        let Some(at) = next_turn(crawl, &url, &link, limits, now).filter(|_| !url.queued) else { continue };
+        let Some(at) = at.filter(|_| !url.queued) else { continue };
         if at <= now {
             wanted.insert(url.host.clone());
             queue_again(connection, crawl, &url, &mut deltas).await?;
@@ -86,17 +89,32 @@ pub async fn add_urls(
     wake_hosts(connection, crawl.crawl_id, wanted).await
 }
 
-/// Writes the place of a seed to a known URL.
-async fn become_seed(connection: &mut Conn, url: &mut CrawlUrl, seed: &NewCrawlUrl) -> Result<()> {
-    (url.depth, url.chain, url.path_key) = (seed.depth, seed.chain, seed.path_key);
+/// Returns true if a link leads to a known URL on a shorter way from a seed. The depth of a sitemap is that in other sitemaps, unless it
+/// is a seed.
+fn is_nearer(url: &CrawlUrl, link: &NewCrawlUrl) -> bool {
+    let are_pages = (url.kind, link.kind) == (CrawlUrlKind::Page, CrawlUrlKind::Page);
+    link.depth < url.depth && (link.is_seed || are_pages)
+}
+
+/// Writes the place that a link has to a known URL. One that is read again is requested unconditionally.
+async fn move_nearer(connection: &mut Conn, url: &mut CrawlUrl, link: NewCrawlUrl, is_read_again: bool) -> Result<()> {
+    (url.depth, url.chain) = (link.depth, link.chain);
     // A known sitemap has a lower one, whatever its name.
-    url.priority = url.priority.min(seed.priority);
+    url.priority = url.priority.min(link.priority);
+    if link.is_seed {
+        url.path_key = link.path_key;
+    }
+    if is_read_again {
+        (url.etag, url.last_modified) = (None, None);
+    }
     diesel::update(urls::table.find((Bind(url.crawl_id), Bind(url.url_id))))
         .set((
             urls::depth.eq(url.depth),
             urls::priority.eq(url.priority),
             urls::chain.eq(url.chain),
             urls::path_key.eq(url.path_key),
+            urls::etag.eq(url.etag.clone()),
+            urls::last_modified.eq(url.last_modified.clone()),
         ))
         .execute(connection)
         .await?;

@@ -10,7 +10,7 @@ use super::crawl_locks::{lock_crawl, write_counters};
 use super::crawl_targets::{CANONICAL, Target, follow, queue_duplicate, queue_page};
 use super::crawl_urls::{add_urls, find_url};
 use super::web_pages::remove_unless_crawled;
-use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded};
+use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded, in_turn};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlUrl};
 use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
@@ -98,6 +98,13 @@ pub async fn record_crawl_visit(
             }
         }
     }
+    // A shorter way from a seed may have been found since the URL was loaded, from which its links were counted.
+    let is_nearer = before.depth < url.depth;
+    (url.depth, url.priority) = (before.depth, before.priority);
+    (url.chain, url.path_key) = (before.chain, before.path_key);
+    if is_nearer && limits.is_depth_bounded {
+        read_again(&mut url, &change, limits, now);
+    }
     write_page(connection, &before, &url, change, now).await?;
     count(&mut crawl, &before, &url);
     let mut deltas = Deltas::default();
@@ -115,6 +122,21 @@ pub async fn record_crawl_visit(
     refresh_queue(connection, crawl_id, &url.host).await?;
     write_counters(connection, &crawl, now).await?;
     Ok(Recorded::Done { state, reason, is_running })
+}
+
+/// Has a page requested unconditionally at its next visit, and at the shortest interval if it was read now.
+fn read_again(url: &mut CrawlUrl, change: &PageChange, limits: CrawlLimits, now: Timestamp) {
+    (url.etag, url.last_modified) = (None, None);
+    let was_read = matches!(url.state, CrawlUrlState::Listed | CrawlUrlState::Skipped | CrawlUrlState::Redirected);
+    if url.queued || !was_read || matches!(change, PageChange::Keep) {
+        return;
+    }
+    if limits.shortest_interval.is_zero() {
+        (url.queued, url.next_fetch_at) = (true, Some(in_turn(url.priority)));
+    } else {
+        let at = now + limits.shortest_interval;
+        url.next_fetch_at = Some(url.next_fetch_at.map_or(at, |next| next.min(at)));
+    }
 }
 
 async fn write_host(connection: &mut Conn, held: CrawlHost, visit: HostVisit) -> Result<()> {

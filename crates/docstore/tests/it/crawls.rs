@@ -29,6 +29,7 @@ on_both_backends!(
     urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval,
     modified_page_is_visited_at_the_shortest_interval,
     known_url_gets_the_place_of_a_seed,
+    known_page_that_is_nearer_is_read_again_if_the_depth_is_bounded,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
     crawl_that_is_removed_in_part_counts_what_is_left,
@@ -39,7 +40,8 @@ on_both_backends!(
     web_pages_are_listed_by_prefix,
 );
 
-pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 3, same_content: 5, shortest_interval: Duration::ZERO };
+pub const LIMITS: CrawlLimits =
+    CrawlLimits { queries_per_path: 3, same_content: 5, shortest_interval: Duration::ZERO, is_depth_bounded: false };
 
 fn id_of(url: &str) -> DocId {
     DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes()))
@@ -485,6 +487,54 @@ async fn known_url_gets_the_place_of_a_seed(db: Database) {
     assert_eq!(place("https://a/1").await, (1, 11, 0, None), "is nearer");
     assert_eq!(place("https://a/2?n=1").await, (0, 10, 0, None));
     assert_eq!(place("https://a/map").await, (0, 0, 0, None), "sitemaps come first");
+}
+
+async fn known_page_that_is_nearer_is_read_again_if_the_depth_is_bounded(db: Database) {
+    const URL: &str = "https://a/2?n=1";
+    let bounded = CrawlLimits { is_depth_bounded: true, ..LIMITS };
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "o", NOW).await.unwrap();
+    let load = async || due(&db, "a").await.into_iter().find(|row| row.url == URL).unwrap();
+    let add = async |depth: i32, limits: CrawlLimits| {
+        let link = NewCrawlUrl { depth, priority: 10 + depth, chain: depth, ..link(URL) };
+        db.add_crawl_urls(crawl.crawl_id, vec![link], Vec::new(), limits, NOW).await.unwrap();
+    };
+    let read = async |url: CrawlUrl, limits: CrawlLimits| {
+        let mut read = visit(&url, CrawlUrlState::Listed, PageChange::Confirm, &[]);
+        (read.url.etag, read.url.next_fetch_at) = (Some("etag".to_owned()), Some(at(900)));
+        db.record_crawl_visit(read, "o".to_owned(), limits, NOW).await.unwrap();
+    };
+    let assert_row = async |depth: i32, (queued, has_etag): (bool, bool), next: Timestamp| {
+        let row = load().await;
+        let place = (row.depth, row.priority, row.chain, row.path_key);
+        assert_eq!(place, (depth, 10 + depth, depth, Some(7)));
+        assert_eq!((row.queued, row.etag.is_some(), row.next_fetch_at), (queued, has_etag, Some(next)), "{depth}");
+    };
+    let in_turn = |depth: i64| Timestamp::from_millis(10 + depth);
+    add(6, bounded).await;
+    let loaded = load().await;
+    add(5, bounded).await;
+    read(loaded, bounded).await;
+    assert_row(5, (true, false), in_turn(5)).await;
+    read(load().await, bounded).await;
+    assert_row(5, (false, true), at(900)).await;
+    for depth in [5, 7] {
+        add(depth, bounded).await;
+        assert_row(5, (false, true), at(900)).await;
+    }
+    add(4, bounded).await;
+    assert_row(4, (true, false), in_turn(4)).await;
+    read(load().await, bounded).await;
+    let every = CrawlLimits { shortest_interval: Duration::from_millis(100), ..bounded };
+    add(3, every).await;
+    assert_row(3, (false, false), at(100)).await;
+    let loaded = load().await;
+    add(2, every).await;
+    read(loaded, every).await;
+    assert_row(2, (false, false), at(100)).await;
+    read(load().await, LIMITS).await;
+    add(1, LIMITS).await;
+    assert_row(1, (false, true), at(900)).await;
 }
 
 async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
