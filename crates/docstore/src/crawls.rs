@@ -122,7 +122,8 @@ pub struct CrawlVisit {
     pub url: CrawlUrl,
     pub change: PageChange,
     /// Page that this one names as canonical, among the links. It is listed instead, or what it redirects to or names itself,
-    /// unless the frontier refuses it, it was visited without success, or it leads back.
+    /// unless the frontier refuses it, it was visited without success, or it leads back. A page that is listed stays until the other
+    /// one is.
     pub canonical: Option<DocId>,
     /// Next visit to a page that was read in vain: it is not listed for the same reason as before.
     pub next_if_unchanged: NextVisit,

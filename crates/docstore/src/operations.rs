@@ -286,8 +286,8 @@ operations! {
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
     /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages of a full crawl. New URLs
-    /// get this outcome, others keep theirs. All are visited again at `next_fetch_at`. A page that named one of the host's as canonical
-    /// is queued instead. Returns the number of those that ended.
+    /// get this outcome, others keep theirs. All are visited again at `next_fetch_at`. Pages that named one of the host's as canonical
+    /// are queued instead. Returns the number of those that ended.
     bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), next_fetch_at: Option<Timestamp>, limit: i64, now: Timestamp) -> usize;
     /// Lists crawls that have reached their limit of pages and still wait for visits.
     read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;

@@ -181,6 +181,20 @@ async fn due_urls_of_a_host_are_found_by_their_times() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_wait_for_another_are_found_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    start_crawl(&mut db).await;
+    let connection = &mut db.connection;
+    let mut crawl = queries::crawl_locks::lock_crawl(connection, CRAWL).await.unwrap().unwrap();
+    let url = queries::crawl_urls::find_url(connection, CRAWL, DOCUMENT).await.unwrap().unwrap();
+    queries::crawl_targets::queue_waiting(connection, &mut crawl, &url, CrawlUrlState::Skipped).await.unwrap();
+    let steps = plans(&mut db).await;
+    let expected = "crawl_urls_by_target (crawl_id=? AND target_id=?)";
+    assert!(steps.iter().any(|step| step.ends_with(expected)), "{steps:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let mut db = Observed::new(folder.path()).await;

@@ -105,6 +105,45 @@ async fn canonical_pages_that_lead_nowhere_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_listed_while_their_canonical_page_cannot_be_read() {
+    const PAGES: usize = 12;
+    let world = World::new().await;
+    let answer = |canonical: fn() -> Page| {
+        move |path: &str| match path.strip_prefix("/page/") {
+            Some(number) => {
+                let mut page = with_head(number.parse().unwrap(), "<link rel=canonical href=/canonical>", &[]);
+                page.headers.retain(|(name, _)| name != "ETag");
+                page
+            }
+            None if path == "/" => {
+                generated(100, &(0..PAGES).map(|number| format!("/page/{number}")).collect::<Vec<_>>())
+            }
+            None if path == "/canonical" => canonical(),
+            None => Page::status(404),
+        }
+    };
+    let site = CrawlSite::start("127.0.0.2", answer(|| Page::status(500)));
+    let only_links = || Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    world.run("site", only_links()).await;
+    assert_eq!(world.listed().await.len(), PAGES + 1, "{:?}", world.outcomes("site").await);
+    world.clock.advance(Duration::from_secs(10));
+    world.start("site", only_links()).await;
+    let instance = world.instance();
+    test_support::until("the end of the round", async || {
+        // The host is left alone after each failure.
+        world.clock.advance(Duration::from_secs(1));
+        assert_eq!(world.listed().await.len(), PAGES + 1, "{:?}", world.outcomes("site").await);
+        (world.crawl("site").await.queued == 0).then_some(())
+    })
+    .await;
+    instance.stop().await;
+    site.change(answer(|| generated(101, &[])));
+    world.clock.advance(Duration::from_secs(10));
+    world.run("site", only_links()).await;
+    assert_eq!(world.listed().await, ["/", "/canonical"], "{:?}", world.outcomes("site").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_are_listed_if_the_host_of_their_canonical_pages_is_gone() {
     const PAGES: usize = 12;
     let world = World::new().await;

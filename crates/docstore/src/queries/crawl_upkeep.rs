@@ -10,7 +10,7 @@ use super::Conn;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_targets::{CANONICAL, queue_duplicate};
+use super::crawl_targets::{CANONICAL, queue_waiting};
 use super::crawl_urls::{known_urls, queue_again, wake_hosts};
 use super::web_pages::REMOVED;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -144,7 +144,7 @@ pub async fn settle_queued(
         let names_another = |url: &CrawlUrl| url.reason.as_deref() == Some(CANONICAL);
         for url in settled.iter().chain(&known) {
             if url.state != CrawlUrlState::Listed && !names_another(url) {
-                queue_duplicate(connection, &mut crawl, url.url_id).await?;
+                queue_waiting(connection, &mut crawl, url, CrawlUrlState::Skipped).await?;
             }
         }
     }

@@ -7,7 +7,7 @@ use super::captures::save_documents;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_targets::{CANONICAL, Target, follow, queue_duplicate, queue_page};
+use super::crawl_targets::{CANONICAL, Target, follow, queue_page, release_waiting};
 use super::crawl_urls::{add_urls, find_url};
 use super::web_pages::remove_unless_crawled;
 use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded, in_turn};
@@ -69,10 +69,13 @@ pub async fn record_crawl_visit(
     let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
     add_urls(connection, &mut crawl, named, limits, now).await?;
     if matches!(change, PageChange::Save(_)) {
-        let instead = match canonical {
-            Some(canonical) => follow(connection, &url, canonical).await?.page(),
-            None => None,
+        let target = match canonical {
+            Some(canonical) => follow(connection, &url, canonical).await?,
+            None => Target::Nothing,
         };
+        // A listed page makes room only for one that is listed: the other may turn out to be none.
+        let stays = before.state == CrawlUrlState::Listed && matches!(target, Target::Pending(_));
+        let instead = target.page().filter(|_| !stays);
         if let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, instead, limits).await? {
             if reason == SAME_CONTENT {
                 links.clear();
@@ -84,6 +87,10 @@ pub async fn record_crawl_visit(
                 (url.changed_at, url.changes) = (before.changed_at, before.changes);
                 (url.next_fetch_at, url.interval_seconds) = (next_if_unchanged.at, next_if_unchanged.interval_seconds);
             }
+        } else if stays {
+            // It is read again when the other one is listed, or at its next visit.
+            url.target_id = target.page();
+            (url.etag, url.last_modified) = (None, None);
         }
     }
     if url.state == CrawlUrlState::Redirected
@@ -115,10 +122,7 @@ pub async fn record_crawl_visit(
     diesel::update(urls::table.find((Bind(crawl_id), Bind(url.url_id)))).set(url.clone()).execute(connection).await?;
     deltas.write(connection, crawl_id).await?;
     add_urls(connection, &mut crawl, links, limits, now).await?;
-    // One that names another page leads those on that named it.
-    if !url.queued && state != CrawlUrlState::Listed && url.reason.as_deref() != Some(CANONICAL) {
-        queue_duplicate(connection, &mut crawl, url.url_id).await?;
-    }
+    release_waiting(connection, &mut crawl, &url, before.state).await?;
     refresh_queue(connection, crawl_id, &url.host).await?;
     write_counters(connection, &crawl, now).await?;
     Ok(Recorded::Done { state, reason, is_running })

@@ -18,6 +18,7 @@ on_both_backends!(
     visit_under_former_settings_stores_only_the_visit_to_the_host,
     page_that_is_skipped_for_the_same_reason_has_not_changed,
     page_waits_for_its_canonical_page_until_that_is_given_up,
+    all_pages_follow_the_outcome_of_their_canonical_page,
     concurrent_claims_have_one_winner,
     first_visits_and_visits_again_alternate,
     host_that_was_visited_meanwhile_is_not_claimed,
@@ -237,8 +238,83 @@ async fn page_waits_for_its_canonical_page_until_that_is_given_up(db: Database) 
         db.execute("UPDATE crawl_urls SET visits = 1, fetched_at = 1 WHERE host = 'b'").await;
         db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(50), None).await.unwrap();
         assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 2);
+        assert_eq!(read().await, (CrawlUrlState::Listed, None), "until the other one is listed");
+        let refresh = async || db.refresh_crawled_page(id_of("https://a/1"), at(50)).await.unwrap();
+        refresh().await;
+        let mut unlisted = visit(&due(&db, "a").await.remove(0), CrawlUrlState::Skipped, PageChange::Remove, &[]);
+        unlisted.url.reason = Some("noindex".to_owned());
+        record(&db, unlisted, "o").await;
+        refresh().await;
         assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
     }
+}
+
+async fn all_pages_follow_the_outcome_of_their_canonical_page(db: Database) {
+    const CANONICAL: &str = "https://b/1";
+    const TARGET: &str = "https://b/2";
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2", "https://a/3", CANONICAL]).await;
+    for host in ["a", "b"] {
+        db.claim_crawl_host(host.to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+    }
+    // Visits all pages that are due. Returns their number and that of the pages in the index.
+    let read_pages = async |now: Timestamp| {
+        let urls = due(&db, "a").await;
+        for url in &urls {
+            let mut new = page(&url.url, &url.url);
+            // Content from before the removal would not come back.
+            new.capture.captured_at = now;
+            let mut read = visit(url, CrawlUrlState::Listed, PageChange::Save(Box::new(new)), &[CANONICAL]);
+            (read.url.reason, read.canonical) = (None, Some(id_of(CANONICAL)));
+            db.record_crawl_visit(read, "o".to_owned(), LIMITS, now).await.unwrap();
+        }
+        (urls.len(), db.count_web_pages().await.unwrap())
+    };
+    let visit_other = async |url: &str, state: CrawlUrlState, target: Option<&str>| {
+        let url = due(&db, "b").await.into_iter().find(|due| due.url == url).unwrap();
+        let mut read = visit(&url, state, PageChange::Keep, target.as_slice());
+        (read.url.reason, read.url.target_id) = (None, target.map(id_of));
+        record(&db, read, "o").await;
+    };
+    let next_round = async |now: Timestamp| {
+        db.execute("UPDATE crawl_urls SET fetched_at = 1").await;
+        db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, now, None).await.unwrap();
+        requeue(&db, &crawl, 10, now).await
+    };
+    let queued = async || db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued;
+
+    assert_eq!(read_pages(at(10)).await, (3, 0), "they wait for it");
+    visit_other(CANONICAL, CrawlUrlState::Failed, None).await;
+    assert_eq!(queued().await, 3);
+    assert_eq!(read_pages(at(11)).await, (3, 3), "it cannot be read");
+
+    assert_eq!(next_round(at(20)).await, 4);
+    assert_eq!(read_pages(at(21)).await, (3, 3), "until it is listed");
+    visit_other(CANONICAL, CrawlUrlState::Listed, None).await;
+    assert_eq!(read_pages(at(22)).await, (3, 0));
+    assert_eq!((read_pages(at(23)).await, queued().await), ((0, 0), 0));
+
+    // Then it redirects, first to a page that cannot be read.
+    assert_eq!(next_round(at(30)).await, 4);
+    visit_other(CANONICAL, CrawlUrlState::Redirected, Some(TARGET)).await;
+    assert_eq!(read_pages(at(31)).await, (3, 0), "they wait for the target");
+    visit_other(TARGET, CrawlUrlState::Failed, None).await;
+    assert_eq!(read_pages(at(32)).await, (3, 3));
+
+    // A redirect that is visited after them leads them on, which takes no visit.
+    assert_eq!(next_round(at(40)).await, 5);
+    assert_eq!(read_pages(at(41)).await, (3, 3));
+    visit_other(CANONICAL, CrawlUrlState::Redirected, Some(TARGET)).await;
+    assert_eq!(read_pages(at(42)).await, (0, 3));
+    visit_other(TARGET, CrawlUrlState::Listed, None).await;
+    assert_eq!(read_pages(at(43)).await, (3, 0));
+
+    assert_eq!(next_round(at(50)).await, 5);
+    assert_eq!(read_pages(at(51)).await, (3, 0));
+    visit_other(CANONICAL, CrawlUrlState::Redirected, Some(TARGET)).await;
+    assert_eq!(read_pages(at(52)).await, (0, 0));
+    visit_other(TARGET, CrawlUrlState::Failed, None).await;
+    assert_eq!(read_pages(at(53)).await, (3, 3));
+    assert_eq!(queued().await, 0);
 }
 
 async fn concurrent_claims_have_one_winner(db: Database) {
