@@ -108,8 +108,9 @@ pub enum PageChange {
     Confirm,
     /// Nothing was learned of the content.
     Keep,
-    /// Removes the document unless another crawl lists it. One that this crawl does not list itself is removed only if the site
-    /// says so: it is gone, a duplicate, `noindex` or disallowed, or it redirects to a page that is visited or for good.
+    /// Removes the document unless another crawl lists it. If the site says so, it is removed also if this crawl does not list it, and
+    /// other crawls count only if they will visit it again, which they do at once. The site says so if it is gone, a duplicate,
+    /// `noindex` or disallowed, or redirects to a page that is visited or for good.
     Remove,
 }
 

@@ -181,6 +181,18 @@ async fn due_urls_of_a_host_are_found_by_their_times() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crawls_that_list_a_page_are_found_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    start_crawl(&mut db).await;
+    let other = CrawlId(Uuid::from_u128(2));
+    queries::crawl_claims::list_claims(&mut db.connection, other, DOCUMENT).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(|step| step.ends_with("crawl_urls_of_document (url_id=?)")), "{steps:#?}");
+    assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_that_wait_for_another_are_found_by_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut db = Observed::new(folder.path()).await;

@@ -204,6 +204,43 @@ async fn unchanged_page_that_asks_not_to_be_indexed_leaves_the_index() {
     assert_eq!(world.outcomes("site").await.get("skipped/noindex"), Some(&1));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn withdrawn_page_leaves_the_index_whichever_crawls_list_it() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &["/hidden", "/dead", "/kept"].map(str::to_owned)),
+        "/hidden" => generated(2, &[]),
+        "/dead" => generated(3, &[]),
+        "/kept" => generated(4, &[]),
+        _ => Page::status(404),
+    });
+    let every = |seconds: u64| Plan { every_seconds: Some(seconds), sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    // One has ended, and another visits its pages once a month.
+    world.run("ended", Plan { every_seconds: None, ..every(1) }).await;
+    world.run("rare", every(30 * 86_400)).await;
+    world.start("frequent", every(60)).await;
+    let instance = world.instance();
+    world.finish("frequent").await;
+    assert_eq!(world.listed().await, ["/", "/dead", "/hidden", "/kept"]);
+    site.change(|path| match path {
+        "/" => generated(1, &["/hidden", "/dead", "/kept"].map(str::to_owned)),
+        "/hidden" => generated(2, &[]).with("X-Robots-Tag", "noindex"),
+        "/dead" => Page::status(410),
+        "/kept" => generated(4, &[]),
+        _ => Page::status(404),
+    });
+    // The second visit to a page that is gone follows within an hour, also that of the other crawl.
+    for _ in 0..200 {
+        if world.listed().await == ["/", "/kept"] {
+            break;
+        }
+        world.clock.advance(Duration::from_mins(2));
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    instance.stop().await;
+    assert_eq!(world.listed().await, ["/", "/kept"], "{:?}", world.outcomes("frequent").await);
+}
+
 /// List of three products, whose links have one parameter more than the canonical URLs.
 fn shop(path: &str) -> Page {
     let number =

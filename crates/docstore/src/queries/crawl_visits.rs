@@ -1,15 +1,16 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
+use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
+use super::crawl_claims::{list_claims, lock_with_claims, visit_elsewhere};
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
-use super::crawl_locks::{lock_crawl, write_counters};
+use super::crawl_locks::write_counters;
 use super::crawl_targets::{CANONICAL, Target, follow, queue_page, release_waiting};
 use super::crawl_urls::{add_urls, find_url};
-use super::web_pages::remove_unless_crawled;
+use super::web_pages::{remove, remove_unless_crawled};
 use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded, in_turn};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlUrl};
@@ -44,7 +45,13 @@ pub async fn record_crawl_visit(
 ) -> Result<Recorded> {
     let CrawlVisit { settings, mut url, mut change, canonical, next_if_unchanged, mut links, skipped, host } = visit;
     let crawl_id = url.crawl_id;
-    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(Recorded::Lost) };
+    // The site may say that nobody is to list the page.
+    let claims = match change {
+        PageChange::Remove => list_claims(connection, crawl_id, url.url_id).await?,
+        PageChange::Save(_) if canonical.is_some() => list_claims(connection, crawl_id, url.url_id).await?,
+        PageChange::Save(_) | PageChange::Confirm | PageChange::Keep => Vec::new(),
+    };
+    let Some(mut crawl) = lock_with_claims(connection, crawl_id, &claims).await? else { return Ok(Recorded::Lost) };
     let held: Option<CrawlHost> = lock_rows!(
         crawl_hosts::table
             .find(url.host.clone())
@@ -112,7 +119,7 @@ pub async fn record_crawl_visit(
     if is_nearer && limits.is_depth_bounded {
         read_again(&mut url, &change, limits, now);
     }
-    write_page(connection, &before, &url, change, now).await?;
+    write_page(connection, &before, &url, change, &claims, now).await?;
     count(&mut crawl, &before, &url);
     let mut deltas = Deltas::default();
     deltas.add_url(&before, -1);
@@ -189,6 +196,7 @@ async fn write_page(
     before: &CrawlUrl,
     url: &CrawlUrl,
     change: PageChange,
+    claims: &[CrawlId],
     now: Timestamp,
 ) -> Result<()> {
     match change {
@@ -197,10 +205,29 @@ async fn write_page(
         }
         PageChange::Confirm => confirm(connection, url.url_id, now).await?,
         PageChange::Keep => {}
-        PageChange::Remove if before.state == CrawlUrlState::Listed || is_withdrawn(url) => {
+        PageChange::Remove if is_withdrawn(url) => withdraw(connection, before, url, claims, now).await?,
+        PageChange::Remove if before.state == CrawlUrlState::Listed => {
             remove_unless_crawled(connection, url.crawl_id, vec![url.url_id], now).await?;
         }
         PageChange::Remove => {}
+    }
+    Ok(())
+}
+
+/// Removes a page that its site keeps out of the index, unless crawls list it that will see for themselves. They do so at once when
+/// the site begins to say so: their scopes may differ, and they would follow each other's visits.
+async fn withdraw(
+    connection: &mut Conn,
+    before: &CrawlUrl,
+    url: &CrawlUrl,
+    claims: &[CrawlId],
+    now: Timestamp,
+) -> Result<()> {
+    // Some may have ended, or begun another round, before they were locked.
+    if list_claims(connection, url.crawl_id, url.url_id).await?.is_empty() {
+        remove(connection, vec![url.url_id], now).await?;
+    } else if (before.state, &before.reason) != (url.state, &url.reason) {
+        visit_elsewhere(connection, claims, url, now).await?;
     }
     Ok(())
 }

@@ -38,6 +38,8 @@ on_both_backends!(
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     page_that_no_crawl_lists_is_removed_if_its_site_says_so,
+    page_of_an_ended_crawl_is_removed_if_its_site_says_so,
+    page_of_another_crawl_is_visited_at_once_if_its_site_withdraws_it,
     web_pages_are_listed_by_prefix,
 );
 
@@ -738,6 +740,53 @@ async fn page_that_no_crawl_lists_is_removed_if_its_site_says_so(db: Database) {
         assert!(matches!(record(&db, read, "o").await, Recorded::Done { .. }));
         assert_eq!(db.find_web_page(url.url_id).await.unwrap(), stays, "{state:?} {reason:?}");
     }
+}
+
+/// Starts two crawls of one page that list it, with these times of their next visits.
+async fn list_in_two_crawls(db: &Database, next: [Option<Timestamp>; 2]) -> [Crawl; 2] {
+    let crawls = [start(db, "one", &["https://a/1"]).await, start(db, "two", &["https://a/1"]).await];
+    db.claim_crawl_host("a".to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+    for url in due(db, "a").await {
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &[]);
+        let is_first = url.crawl_id == crawls[0].crawl_id;
+        read.url.next_fetch_at = if is_first { next[0] } else { next[1] };
+        record(db, read, "o").await;
+    }
+    crawls
+}
+
+/// Visits the page of a crawl, which is due, with this outcome. Returns true if the page is still in the index.
+async fn visit_of(db: &Database, crawl: &Crawl, reason: &str) -> bool {
+    let url = due(db, "a").await.into_iter().find(|url| url.crawl_id == crawl.crawl_id).unwrap();
+    let mut read = visit(&url, CrawlUrlState::Skipped, PageChange::Remove, &[]);
+    (read.url.reason, read.url.next_fetch_at) = (Some(reason.to_owned()), Some(at(900)));
+    record(db, read, "o").await;
+    db.find_web_page(url.url_id).await.unwrap()
+}
+
+async fn page_of_an_ended_crawl_is_removed_if_its_site_says_so(db: Database) {
+    let [_, second] = list_in_two_crawls(&db, [None, Some(at(900))]).await;
+    assert!(visit_of(&db, &second, "excluded").await, "the first one lists it");
+    assert!(!visit_of(&db, &second, "noindex").await);
+}
+
+async fn page_of_another_crawl_is_visited_at_once_if_its_site_withdraws_it(db: Database) {
+    let [first, second] = list_in_two_crawls(&db, [Some(at(800)), Some(at(700))]).await;
+    let next = async || {
+        let urls = due(&db, "a").await;
+        urls.into_iter().find(|url| url.crawl_id == first.crawl_id).and_then(|url| url.next_fetch_at)
+    };
+    let is_due = async || !db.list_due_crawl_hosts(None, at(600), 1).await.unwrap().is_empty();
+    assert!(visit_of(&db, &second, "excluded").await);
+    assert_eq!((next().await, is_due().await), (Some(at(800)), false), "the site does not say so");
+    assert!(visit_of(&db, &second, "noindex").await, "the first one has not seen it");
+    assert_eq!((next().await, is_due().await), (Some(NOW), true));
+    // It lists the page for all that.
+    db.execute(&format!("UPDATE crawl_urls SET next_fetch_at = {} WHERE state = 'listed'", at(800).as_millis())).await;
+    assert!(visit_of(&db, &second, "noindex").await);
+    assert_eq!(next().await, Some(at(800)), "the site says nothing new");
+    assert!(!visit_of(&db, &first, "noindex").await);
 }
 
 async fn web_pages_are_listed_by_prefix(db: Database) {
