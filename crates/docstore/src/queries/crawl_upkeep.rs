@@ -133,6 +133,7 @@ pub async fn settle_queued(
                 urls::state.eq(Bind(state)),
                 urls::reason.eq(Some(reason.clone())),
                 urls::queued.eq(false),
+                urls::attempts.eq(0),
                 urls::next_fetch_at.eq(Bind(next_fetch_at)),
                 urls::changed_at.eq(Bind(Some(settled_at))),
             ))
