@@ -6,22 +6,14 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 /// Parameters that name a session, in lowercase.
-const SESSION_PARAMETERS: [&str; 12] = [
-    "aspsessionid",
-    "cfid",
-    "cftoken",
-    "jsessionid",
-    "phpsessid",
-    "s_id",
-    "sessid",
-    "session",
-    "session_id",
-    "sessionid",
-    "sid",
-    "zenid",
-];
+const SESSION_PARAMETERS: [&str; 8] =
+    ["aspsessionid", "cfid", "cftoken", "jsessionid", "phpsessid", "sessid", "sessionid", "zenid"];
+/// Parameters that name a session, or anything else: the session of a conference, an article, a station.
+const AMBIGUOUS_PARAMETERS: [&str; 4] = ["s_id", "session", "session_id", "sid"];
+/// Minimum length of the id of a session: shorter ones could be guessed.
+const MIN_SESSION_ID: usize = 16;
 
-/// Canonical URL without session ids.
+/// Canonical URL. Links have no session ids.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Address {
     pub url: String,
@@ -33,7 +25,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Canonicalizes a URL.
+    /// Canonicalizes the URL of a link, without session ids.
     ///
     /// # Errors
     /// [`UrlError`].
@@ -45,7 +37,8 @@ impl Address {
         }
     }
 
-    /// Canonicalizes a URL and keeps its session id: pages that were not crawled may have one.
+    /// Canonicalizes a URL and keeps its parameters: those of seeds and sitemaps are meant, and pages that were not crawled may have
+    /// session ids.
     ///
     /// # Errors
     /// [`UrlError`].
@@ -55,9 +48,12 @@ impl Address {
 
     /// Resolves a link of a page. Returns `None` if it leads to no web page.
     pub fn resolve(link: &str, base: &Url) -> Option<Self> {
-        let mut url = base.join(link.trim()).ok()?;
-        url.set_fragment(None);
-        Self::parse(url.as_str()).ok()
+        Self::parse(join(link, base)?.as_str()).ok()
+    }
+
+    /// Resolves a link of a sitemap or feed, or that of robots.txt to one. Returns `None` if it leads to no web page.
+    pub fn resolve_exact(link: &str, base: &Url) -> Option<Self> {
+        Self::exact(join(link, base)?.as_str()).ok()
     }
 
     fn of(url: &CanonicalUrl) -> Self {
@@ -112,13 +108,31 @@ impl Address {
     }
 }
 
+fn join(link: &str, base: &Url) -> Option<Url> {
+    let mut url = base.join(link.trim()).ok()?;
+    url.set_fragment(None);
+    Some(url)
+}
+
+/// Returns true if a parameter has the id of a session.
+fn is_session(parameter: &str) -> bool {
+    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    let name = name.to_ascii_lowercase();
+    SESSION_PARAMETERS.contains(&name.as_str())
+        || name.starts_with("aspsessionid")
+        || (AMBIGUOUS_PARAMETERS.contains(&name.as_str()) && is_session_id(value))
+}
+
+/// Returns true if a value looks like a random id. Words that are joined by hyphens have no digit, mostly.
+fn is_session_id(value: &str) -> bool {
+    value.len() >= MIN_SESSION_ID
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b'-'))
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 /// Removes session ids from path and query. Returns `None` if there are none.
 fn without_session(url: &str) -> Option<String> {
     let (path, query) = url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
-    let is_session = |parameter: &str| {
-        let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        SESSION_PARAMETERS.contains(&name.as_str()) || name.starts_with("aspsessionid")
-    };
     let mut segments = path.split(';');
     let mut kept = segments.next().unwrap_or_default().to_owned();
     for parameter in segments {
@@ -152,8 +166,23 @@ mod tests {
             ("http://h.example/a;jsessionid=1A?x=1", "http://h.example/a?x=1", true),
             ("http://h.example/a;JSESSIONID=1A/b", "http://h.example/a/b", true),
             ("http://h.example/a?PHPSESSID=1&x=1", "http://h.example/a?x=1", true),
-            ("http://h.example/a?sid=1", "http://h.example/a", true),
+            ("http://h.example/a?phpsessid", "http://h.example/a", true),
+            ("http://h.example/a?sid=0123456789abcdef", "http://h.example/a", true),
+            ("http://h.example/a;SID=a,b-c,d-e,f-g0123", "http://h.example/a", true),
+            ("http://h.example/a?session=9f86d081-884c-4d63-a5e3-000000000000&x=1", "http://h.example/a?x=1", true),
             ("http://h.example/a;v=1?side=1", "http://h.example/a;v=1?side=1", false),
+            ("http://h.example/a?sid=0123456789abcde", "http://h.example/a?sid=0123456789abcde", false),
+            ("http://h.example/a?session=12&s_id=&sid", "http://h.example/a?session=12&s_id=&sid", false),
+            (
+                "http://h.example/a?session_id=0123456789_abcdef",
+                "http://h.example/a?session_id=0123456789_abcdef",
+                false,
+            ),
+            (
+                "http://h.example/a?session=the-future-of-search",
+                "http://h.example/a?session=the-future-of-search",
+                false,
+            ),
             ("http://h.example/a#x", "http://h.example/a", false),
         ] {
             let address = Address::parse(url).expect("a URL");
@@ -164,10 +193,10 @@ mod tests {
     #[test]
     fn links_with_a_session_lead_back_to_the_page_without_it() {
         for (page, link, expected) in [
-            ("http://h.example/a", "http://h.example/a?sid=2", true),
-            ("http://h.example/a?sid=1", "http://h.example/a?sid=2", true),
-            ("http://h.example/a?sid=1", "http://h.example/a", false),
-            ("http://h.example/a?sid=1", "http://h.example/b?sid=1", false),
+            ("http://h.example/a", "http://h.example/a?phpsessid=2", true),
+            ("http://h.example/a?phpsessid=1", "http://h.example/a?phpsessid=2", true),
+            ("http://h.example/a?phpsessid=1", "http://h.example/a", false),
+            ("http://h.example/a?phpsessid=1", "http://h.example/b?phpsessid=1", false),
         ] {
             let (page, link) = (Address::exact(page).expect("a URL"), Address::parse(link).expect("a URL"));
             assert_eq!(page.is_target_of(&link), expected, "{page:?} {link:?}");

@@ -3,9 +3,17 @@ use std::time::Duration;
 use docstore::CrawlLimits;
 
 use crate::pace::PaceLimits;
+use crate::plan::Plan;
 
-/// Limits of every crawl, whatever its plan.
-pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
+/// Returns the limits of a crawl with this plan.
+pub fn limits(plan: &Plan) -> CrawlLimits {
+    CrawlLimits {
+        queries_per_path: 2_000,
+        same_content: 50,
+        shortest_interval: plan.every().unwrap_or_default(),
+        is_depth_bounded: plan.depth.is_some(),
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct CrawlerOptions {

@@ -36,11 +36,18 @@ pub struct Reading {
     pub target: Option<DocId>,
     pub validators: Option<Validators>,
     pub digest: Option<String>,
+    /// The host had a request.
+    pub is_requested: bool,
 }
 
 impl Reading {
     pub fn skipped(reason: &'static str) -> Self {
         Self::of(CrawlUrlState::Skipped, Some(reason))
+    }
+
+    /// Returns the reading of a URL that is known not to be listed before it is requested.
+    pub fn refused(reason: &'static str) -> Self {
+        Self { is_requested: false, ..Self::skipped(reason) }
     }
 
     pub fn of(state: CrawlUrlState, reason: Option<&'static str>) -> Self {
@@ -52,6 +59,7 @@ impl Reading {
             target: None,
             validators: None,
             digest: None,
+            is_requested: true,
         }
     }
 }
@@ -88,7 +96,7 @@ pub fn settle(
     every: Option<Duration>,
     now: Timestamp,
 ) -> (PageChange, Option<DocId>) {
-    let Reading { state, reason, change, canonical, target, validators, digest } = reading;
+    let Reading { state, reason, change, canonical, target, validators, digest, is_requested: _ } = reading;
     let changed = digest != before.content_digest || state != before.state;
     (url.state, url.reason, url.target_id) = (state, reason.map(str::to_owned), target);
     (url.attempts, url.missing, url.queued) = (0, 0, false);

@@ -91,7 +91,7 @@ impl Plan {
             return Err(PlanError::NoSeeds);
         }
         for (index, seed) in self.seeds.iter_mut().enumerate() {
-            *seed = Address::parse(seed).map_err(|source| PlanError::Url { index, source })?.url;
+            *seed = Address::exact(seed).map_err(|source| PlanError::Url { index, source })?.url;
         }
         for (index, pattern) in self.include.iter().enumerate() {
             Pattern::parse(pattern).map_err(|source| PlanError::Include { index, source })?;

@@ -10,7 +10,7 @@ use model::{Clock, CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::options::{CrawlerOptions, LIMITS};
+use crate::options::{CrawlerOptions, limits};
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::scope::Scope;
@@ -158,12 +158,12 @@ impl Session {
             outcome;
         // Kept until the links are stored.
         let _turn = turn;
-        let crawl_id = url.crawl_id;
+        let (crawl_id, limits) = (url.crawl_id, limits(&context.plan));
         // The rest is added with the outcome, so that an interrupted list is read again.
         let mut links = links.into_iter();
         while links.len() > LINKS_AT_A_TIME {
             let part = links.by_ref().take(LINKS_AT_A_TIME).collect();
-            if !self.store.add_crawl_urls(crawl_id, part, Vec::new(), LIMITS, self.clock.now()).await? {
+            if !self.store.add_crawl_urls(crawl_id, part, Vec::new(), limits, self.clock.now()).await? {
                 return Ok((Next::End, pause));
             }
         }
@@ -180,7 +180,7 @@ impl Session {
             skipped,
             host: self.host_visit(pace, pause, now),
         };
-        let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), LIMITS, now).await?;
+        let recorded = self.store.record_crawl_visit(visit, self.owner.clone(), limits, now).await?;
         if pace.failures > 0 {
             counter!("retrieval_crawl_back_offs_total").increment(1);
         }
@@ -195,6 +195,8 @@ impl Session {
                 tracing::debug!(host, state = state.as_str(), reason, "visited a page of a crawl");
                 if is_unreachable && pace.failures >= MAX_FAILURES {
                     self.give_up(crawl_id, &host, context.plan.every()).await?;
+                    // The other URLs were loaded before they were given up.
+                    return Ok((Next::End, pause));
                 }
                 Ok((if is_running { Next::Continue } else { Next::End }, pause))
             }

@@ -5,7 +5,7 @@ use model::{CrawlId, Timestamp};
 use uuid::Uuid;
 
 use crate::address::Address;
-use crate::options::LIMITS;
+use crate::options::limits;
 use crate::outlinks;
 use crate::plan::{Plan, Sitemaps};
 
@@ -70,9 +70,10 @@ pub async fn begin(
     now: Timestamp,
     entry: Option<AuditEntry>,
 ) -> Result<Crawl, StartError> {
-    let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::parse(seed).ok()).collect();
+    let seeds: Vec<_> = new.plan.seeds.iter().filter_map(|seed| Address::exact(seed).ok()).collect();
+    let limits = limits(&new.plan);
     let crawl = new.into_row(now)?;
-    Ok(store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), LIMITS, now, entry).await?)
+    Ok(store.start_crawl(crawl, seeds.iter().map(outlinks::seed).collect(), limits, now, entry).await?)
 }
 
 /// Queues the URLs that were last visited before the current round. Takes long for a large frontier.
@@ -105,8 +106,9 @@ pub async fn refresh(store: &Docstore, address: &Address, url_limit: u64, now: T
         seeds.push(address.url.clone());
     }
     let plan = Plan { seeds, depth: Some(0), sitemaps: Sitemaps::Off, ..Plan::default() };
+    let limits = limits(&plan);
     let new = NewCrawl { name: SINGLE_PAGES.to_owned(), plan, page_limit: None, url_limit };
-    store.start_crawl(new.into_row(now)?, vec![outlinks::seed(address)], LIMITS, now, None).await?;
+    store.start_crawl(new.into_row(now)?, vec![outlinks::seed(address)], limits, now, None).await?;
     // If that crawl was stopped, its round goes on, which may have visited the page.
     store.refresh_crawled_page(address.doc_id(), now).await?;
     Ok(())

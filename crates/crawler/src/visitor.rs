@@ -93,8 +93,10 @@ impl Visitor {
         let next_if_unchanged = next_visit(before, every, false, now);
         let (change, canonical, pause, is_unreachable) = match outcome {
             Ok(reading) => {
+                // The delay after the last request is over.
+                let pause = if reading.is_requested { pace.delay() } else { Duration::ZERO };
                 let (change, canonical) = settle(&mut url, before, reading, every, now);
-                (change, canonical, pace.delay(), false)
+                (change, canonical, pause, false)
             }
             Err(trouble) => trouble_with(&mut url, before, known.is_listed, &trouble, every, pace, now),
         };
@@ -110,14 +112,14 @@ impl Visitor {
         outlinks: &mut Outlinks<'_>,
         now: Timestamp,
     ) -> Result<Reading, Trouble> {
-        // Links have no session id, but a page that was imported may have one.
+        // Links have no session id, but seeds, pages of sitemaps and imported pages may have one.
         let address = Address::exact(&url.url).map_err(|_| FetchError::InvalidUrl { reason: "is malformed" })?;
         // The URL may be known from former settings. Seeds and what they redirect to are visited for their links.
         if url.kind == CrawlUrlKind::Page
             && url.depth > 0
             && let Some(outside) = context.scope.refuses_page(&address)
         {
-            return Ok(Reading::skipped(outside.as_str()));
+            return Ok(Reading::refused(outside.as_str()));
         }
         let rules = self.fetcher.robots(&url.url).await?;
         pace.crawl_delay = rules.crawl_delay;
@@ -134,7 +136,8 @@ impl Visitor {
             add_sitemaps(&rules, &address, outlinks);
         }
         if !rules.allows {
-            return Ok(Reading::skipped("robots"));
+            // The file may have been requested just now.
+            return Ok(Reading { is_requested: rules.is_fresh, ..Reading::skipped("robots") });
         }
         let is_feed = url.kind == CrawlUrlKind::Sitemap;
         if is_feed {
@@ -310,7 +313,7 @@ fn add_sitemaps(rules: &HostRules, address: &Address, outlinks: &mut Outlinks) {
     let Ok(base) = Url::parse(&address.url) else { return };
     let usual = ["/sitemap.xml".to_owned()];
     let named = if rules.sitemaps.is_empty() { &usual[..] } else { &rules.sitemaps };
-    for sitemap in named.iter().filter_map(|link| Address::resolve(link, &base)) {
+    for sitemap in named.iter().filter_map(|link| Address::resolve_exact(link, &base)) {
         outlinks.add_sitemap(&sitemap, None);
     }
 }
@@ -329,7 +332,7 @@ async fn add_feed(feed: feed::Feed, base: Option<&Url>, url: &str, outlinks: &mu
     for link in feed.links {
         // Yields from time to time, since thousands of links take many milliseconds.
         consume_budget().await;
-        let Some(address) = Address::resolve(&link.target, base) else {
+        let Some(address) = Address::resolve_exact(&link.target, base) else {
             outlinks.skip("invalid_url", url);
             continue;
         };

@@ -1,5 +1,7 @@
 //! Arguments and results of crawl operations that span several rows.
 
+use std::time::Duration;
+
 use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
 use crate::documents::NewDocument;
@@ -18,7 +20,7 @@ pub struct NewCrawlUrl {
     pub chain: i32,
     /// Hash of host and path; `None` for URLs that are not counted by their path.
     pub path_key: Option<i64>,
-    /// Time of the last change. An earlier visit is repeated.
+    /// Time of the last change. An earlier visit is repeated, at the shortest interval of the crawl.
     pub modified_at: Option<Timestamp>,
     /// Queues the visit again if it took place before the current round.
     pub is_seed: bool,
@@ -106,8 +108,9 @@ pub enum PageChange {
     Confirm,
     /// Nothing was learned of the content.
     Keep,
-    /// Removes the document unless another crawl lists it. One that this crawl does not list itself is removed only if the site
-    /// says so: it is gone, a duplicate, `noindex` or disallowed, or it redirects to a page that is visited or for good.
+    /// Removes the document unless another crawl lists it. If the site says so, it is removed also if this crawl does not list it, and
+    /// other crawls count only if they will visit it again, which they do at once. The site says so if it is gone, a duplicate,
+    /// `noindex` or disallowed, or redirects to a page that is visited or for good.
     Remove,
 }
 
@@ -120,7 +123,8 @@ pub struct CrawlVisit {
     pub url: CrawlUrl,
     pub change: PageChange,
     /// Page that this one names as canonical, among the links. It is listed instead, or what it redirects to or names itself,
-    /// unless the frontier refuses it, it was visited without success, or it leads back.
+    /// unless the frontier refuses it, it was visited without success, or it leads back. A page that is listed stays until the other
+    /// one is.
     pub canonical: Option<DocId>,
     /// Next visit to a page that was read in vain: it is not listed for the same reason as before.
     pub next_if_unchanged: NextVisit,
@@ -129,13 +133,17 @@ pub struct CrawlVisit {
     pub host: HostVisit,
 }
 
-/// Limits of what one crawl accepts, besides its own.
+/// Limits of one crawl, besides its own.
 #[derive(Clone, Copy, Debug)]
 pub struct CrawlLimits {
     /// URLs of one path that differ in their parameters.
     pub queries_per_path: i64,
     /// Pages with the same content.
     pub same_content: i64,
+    /// Shortest time between two visits of a page that links ask for; zero for a crawl without an interval.
+    pub shortest_interval: Duration,
+    /// Links are followed to a maximum depth only: a page that turns out to be nearer to a seed is read again, for its links.
+    pub is_depth_bounded: bool,
 }
 
 /// Result of recording a visit.

@@ -277,8 +277,8 @@ operations! {
     /// Deletes at most `limit` URLs of a crawl, with pages that no other crawl lists if asked for, and the crawl itself once it
     /// has none, with the audit entry. Returns true if the crawl is gone. One that is started again before that visits all anew.
     bulk crawls::delete_crawl(crawl_id: CrawlId, with_pages: bool, limit: i64, now: Timestamp, entry: Option<AuditEntry>) -> bool;
-    /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since. Returns false if the
-    /// crawl is gone.
+    /// Adds URLs to the frontier of a crawl. Known ones stay as they are, unless they were modified since: they are visited
+    /// again at the shortest interval. Returns false if the crawl is gone.
     write crawl_urls::add_crawl_urls(crawl_id: CrawlId, links: Vec<NewCrawlUrl>, skipped: Vec<SkippedLinks>, limits: CrawlLimits, now: Timestamp) -> bool;
     /// Queues the next `limit` URLs that the current round has not visited, in id order. Returns their number and the last one; `None` at
     /// the end.
@@ -286,8 +286,8 @@ operations! {
     /// Queues a visit of the URL in all running crawls that know it. Returns their number.
     write crawl_upkeep::refresh_crawled_page(url_id: DocId, now: Timestamp) -> usize;
     /// Ends the wait of the current round for at most `limit` queued URLs: those of a host, or all new pages of a full crawl. New URLs
-    /// get this outcome; others keep theirs, and are visited again at `next_fetch_at`. A page that named one of the host's as canonical
-    /// is queued instead. Returns the number of those that ended.
+    /// get this outcome, others keep theirs. All are visited again at `next_fetch_at`. Pages that named one of the host's as canonical
+    /// are queued instead. Returns the number of those that ended.
     bulk crawl_upkeep::settle_queued(crawl_id: CrawlId, host: Option<String>, outcome: (CrawlUrlState, String), next_fetch_at: Option<Timestamp>, limit: i64, now: Timestamp) -> usize;
     /// Lists crawls that have reached their limit of pages and still wait for visits.
     read crawl_upkeep::list_full_crawls() -> Vec<CrawlId>;
@@ -297,7 +297,8 @@ operations! {
     read crawl_hosts::list_due_crawl_hosts(only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<String>;
     /// Leases a host to `owner` unless another one holds it.
     write crawl_hosts::claim_crawl_host(host: String, owner: String, now: Timestamp, lease_expires_at: Timestamp) -> Option<CrawlHost>;
-    /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. The caller holds the lease.
+    /// Lists due URLs of a host by crawl, at most `limit` of each, in the order of their visits. First visits and visits again
+    /// alternate. The caller holds the lease.
     snapshot crawl_hosts::next_crawl_urls(host: String, only: Option<CrawlId>, now: Timestamp, limit: i64) -> Vec<DueUrls>;
     /// Extends the leases of these hosts as far as `owner` holds them. Returns their number.
     relaxed crawl_hosts::extend_crawl_leases(owner: String, visited: Vec<String>, lease_expires_at: Timestamp) -> usize;

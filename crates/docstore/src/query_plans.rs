@@ -137,12 +137,11 @@ async fn removed_pages_and_ended_runs_are_found_by_their_times() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut db = Observed::new(folder.path()).await;
-    let crawl_id = CrawlId(Uuid::from_u128(1));
-    let crawl = Crawl::new(crawl_id, "a crawl".to_owned(), "{}".to_owned(), 10, NOW);
+const CRAWL: CrawlId = CrawlId(Uuid::from_u128(1));
+
+/// Starts a crawl that may list no page, with one seed.
+async fn start_crawl(db: &mut Observed) {
+    let crawl = Crawl::new(CRAWL, "a crawl".to_owned(), "{}".to_owned(), 10, NOW);
     let crawl = Crawl { page_limit: Some(0), ..crawl };
     let seed = NewCrawlUrl {
         url_id: DOCUMENT,
@@ -156,10 +155,63 @@ async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
         modified_at: None,
         is_seed: true,
     };
-    let limits = CrawlLimits { queries_per_path: 1, same_content: 1 };
+    let limits = CrawlLimits {
+        queries_per_path: 1,
+        same_content: 1,
+        shortest_interval: Duration::ZERO,
+        is_depth_bounded: false,
+    };
     queries::crawls::start_crawl(&mut db.connection, crawl, vec![seed], limits, NOW, None).await.unwrap();
     db.statements();
-    queries::crawl_upkeep::requeue_crawl(&mut db.connection, crawl_id, Some(DOCUMENT), 1, NOW).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn due_urls_of_a_host_are_found_by_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    start_crawl(&mut db).await;
+    let host = "example.com".to_owned();
+    let due = queries::crawl_hosts::next_crawl_urls(&mut db.connection, host, None, NOW, 1).await.unwrap();
+    assert_eq!(due.len(), 1);
+    let steps = plans(&mut db).await;
+    for expected in ["next_fetch_at>? AND next_fetch_at<?)", "next_fetch_at<?)"] {
+        let expected = format!("crawl_urls_due (crawl_id=? AND host=? AND {expected}");
+        assert!(steps.iter().any(|step| step.ends_with(&expected)), "{expected}: {steps:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crawls_that_list_a_page_are_found_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    start_crawl(&mut db).await;
+    let other = CrawlId(Uuid::from_u128(2));
+    queries::crawl_claims::list_claims(&mut db.connection, other, DOCUMENT).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(|step| step.ends_with("crawl_urls_of_document (url_id=?)")), "{steps:#?}");
+    assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_wait_for_another_are_found_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    start_crawl(&mut db).await;
+    let connection = &mut db.connection;
+    let mut crawl = queries::crawl_locks::lock_crawl(connection, CRAWL).await.unwrap().unwrap();
+    let url = queries::crawl_urls::find_url(connection, CRAWL, DOCUMENT).await.unwrap().unwrap();
+    queries::crawl_targets::queue_waiting(connection, &mut crawl, &url, CrawlUrlState::Skipped).await.unwrap();
+    let steps = plans(&mut db).await;
+    let expected = "crawl_urls_by_target (crawl_id=? AND target_id=?)";
+    assert!(steps.iter().any(|step| step.ends_with(expected)), "{steps:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    start_crawl(&mut db).await;
+    queries::crawl_upkeep::requeue_crawl(&mut db.connection, CRAWL, Some(DOCUMENT), 1, NOW).await.unwrap();
     let steps = plans(&mut db).await;
     assert!(steps.iter().any(|step| step.ends_with("(crawl_id=? AND url_id>?)")), "{steps:#?}");
     for (host, expected) in [
@@ -168,7 +220,7 @@ async fn upkeep_of_crawls_reads_the_urls_that_it_changes() {
     ] {
         let outcome = (CrawlUrlState::Failed, "a reason".to_owned());
         let connection = &mut db.connection;
-        queries::crawl_upkeep::settle_queued(connection, crawl_id, host, outcome, None, 1, NOW).await.unwrap();
+        queries::crawl_upkeep::settle_queued(connection, CRAWL, host, outcome, None, 1, NOW).await.unwrap();
         let steps = plans(&mut db).await;
         assert!(steps.iter().any(|step| step.ends_with(expected)), "{expected}: {steps:#?}");
     }

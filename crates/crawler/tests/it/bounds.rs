@@ -21,8 +21,8 @@ async fn traps_are_bounded_and_reported() {
                 &links(&[
                     "/calendar/2039/01",
                     "/a/",
-                    "/page;jsessionid=1?sid=2",
-                    "/page?sid=3",
+                    "/page;jsessionid=1?sid=0123456789abcde2",
+                    "/page?sid=0123456789abcde3",
                     "/loop/1",
                     "/self",
                     "/soft",
@@ -32,7 +32,7 @@ async fn traps_are_bounded_and_reported() {
             "/page" => generated(2, &links(&["/page?PHPSESSID=9"])),
             "/loop/1" => Page::redirect("/loop/2"),
             "/loop/2" => Page::redirect("/loop/1"),
-            "/self" => Page::redirect("/self?sid=4"),
+            "/self" => Page::redirect("/self?sid=0123456789abcde4"),
             "/soft" => Page::html("<h1>Page not found</h1><p>Sorry, we looked everywhere for it.</p>"),
             path if path.starts_with("/calendar/") => {
                 let (year, month) = path["/calendar/".len()..].split_once('/').unwrap();
@@ -70,6 +70,41 @@ async fn traps_are_bounded_and_reported() {
     assert_eq!(listed.iter().filter(|path| path.starts_with("/page")).count(), 1);
     assert_eq!(listed.iter().filter(|path| path.starts_with("/calendar")).count(), 24);
     assert!(!listed.contains(&"/soft".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parameters_of_given_urls_sitemaps_and_links_that_are_no_session_ids_stay() {
+    const ID: &str = "0123456789abcdef";
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &links(&["/linked?session=1", &format!("/linked?session={ID}")])),
+        "/sitemap.xml" => {
+            let entry = |id: &str| format!("<url><loc>/mapped?session={id}</loc></url>");
+            Page::of("text/xml", format!("<urlset>{}{}{}</urlset>", entry("1"), entry("2"), entry(ID)))
+        }
+        "/robots.txt" => Page::status(404),
+        path => generated(path.bytes().map(usize::from).sum(), &[]),
+    });
+    for (seed, expected) in [
+        (
+            "/",
+            vec![
+                "/",
+                "/linked",
+                "/linked?session=1",
+                "/mapped?session=0123456789abcdef",
+                "/mapped?session=1",
+                "/mapped?session=2",
+            ],
+        ),
+        ("/conf?session=2", vec!["/conf?session=2"]),
+        ("/conf?sid=0123456789abcdef", vec!["/conf?sid=0123456789abcdef"]),
+    ] {
+        let world = World::new().await;
+        let (depth, sitemaps) = if seed == "/" { (None, Sitemaps::Auto) } else { (Some(0), Sitemaps::Off) };
+        world.run("site", Plan { depth, sitemaps, ..plan(&[site.url(seed)]) }).await;
+        let outcomes = world.outcomes("site").await;
+        assert_eq!(world.listed().await, expected, "{outcomes:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -116,6 +151,31 @@ async fn links_are_counted_from_a_given_page_that_is_known() {
     world.clock.advance(std::time::Duration::from_secs(10));
     world.run("site", from("/guide")).await;
     assert_eq!(world.listed().await, ["/", "/guide", "/guide/a"], "{:?}", world.outcomes("site").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_are_counted_on_the_shortest_way() {
+    let world = World::new().await;
+    let chain = |path: &str| match path {
+        "/" => generated(1, &links(&["/a"])),
+        "/a" => generated(2, &links(&["/b"])),
+        "/b" => generated(3, &links(&["/c"])),
+        "/c" => generated(4, &links(&["/d"])),
+        "/d" => generated(5, &links(&["/e"])),
+        _ => Page::status(404),
+    };
+    let site = CrawlSite::start("127.0.0.2", chain);
+    let to_depth = || Plan { depth: Some(2), sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    world.run("site", to_depth()).await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b"]);
+    // The others have not changed, but are nearer to the first one.
+    site.change(move |path| if path == "/" { generated(6, &links(&["/a", "/b"])) } else { chain(path) });
+    site.take_log();
+    world.clock.advance(std::time::Duration::from_secs(10));
+    world.run("site", to_depth()).await;
+    assert_eq!(world.listed().await, ["/", "/a", "/b", "/c"], "{:?}", world.outcomes("site").await);
+    let requests = site.paths().iter().filter(|path| *path == "/b").count();
+    assert!(requests <= 2, "{requests}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

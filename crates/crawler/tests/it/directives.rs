@@ -1,5 +1,7 @@
 //! Directives of sites: canonical pages, noindex, nofollow, redirects, languages.
 
+use std::time::Duration;
+
 use crawler::{Address, Plan, Sitemaps};
 use docstore::{CrawlLimits, NewCrawlUrl};
 use model::{Clock, CrawlUrlKind, CrawlUrlState, DocId};
@@ -103,6 +105,45 @@ async fn canonical_pages_that_lead_nowhere_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_listed_while_their_canonical_page_cannot_be_read() {
+    const PAGES: usize = 12;
+    let world = World::new().await;
+    let answer = |canonical: fn() -> Page| {
+        move |path: &str| match path.strip_prefix("/page/") {
+            Some(number) => {
+                let mut page = with_head(number.parse().unwrap(), "<link rel=canonical href=/canonical>", &[]);
+                page.headers.retain(|(name, _)| name != "ETag");
+                page
+            }
+            None if path == "/" => {
+                generated(100, &(0..PAGES).map(|number| format!("/page/{number}")).collect::<Vec<_>>())
+            }
+            None if path == "/canonical" => canonical(),
+            None => Page::status(404),
+        }
+    };
+    let site = CrawlSite::start("127.0.0.2", answer(|| Page::status(500)));
+    let only_links = || Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    world.run("site", only_links()).await;
+    assert_eq!(world.listed().await.len(), PAGES + 1, "{:?}", world.outcomes("site").await);
+    world.clock.advance(Duration::from_secs(10));
+    world.start("site", only_links()).await;
+    let instance = world.instance();
+    test_support::until("the end of the round", async || {
+        // The host is left alone after each failure.
+        world.clock.advance(Duration::from_secs(1));
+        assert_eq!(world.listed().await.len(), PAGES + 1, "{:?}", world.outcomes("site").await);
+        (world.crawl("site").await.queued == 0).then_some(())
+    })
+    .await;
+    instance.stop().await;
+    site.change(answer(|| generated(101, &[])));
+    world.clock.advance(Duration::from_secs(10));
+    world.run("site", only_links()).await;
+    assert_eq!(world.listed().await, ["/", "/canonical"], "{:?}", world.outcomes("site").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_are_listed_if_the_host_of_their_canonical_pages_is_gone() {
     const PAGES: usize = 12;
     let world = World::new().await;
@@ -125,7 +166,7 @@ async fn pages_are_listed_if_the_host_of_their_canonical_pages_is_gone() {
     for round in 1..=2 {
         world.run("site", seeds.clone()).await;
         assert_eq!(world.listed().await.len(), PAGES + 1, "round {round}: {:?}", world.outcomes("site").await);
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 
@@ -139,7 +180,7 @@ async fn page_that_asks_not_to_be_indexed_leaves_the_index() {
         "/" => generated(2, &[]).with("X-Robots-Tag", "noindex"),
         _ => Page::status(404),
     });
-    world.clock.advance(std::time::Duration::from_secs(1));
+    world.clock.advance(Duration::from_secs(1));
     world.run("site", plan(&[site.url("/")])).await;
     assert!(world.listed().await.is_empty());
 }
@@ -155,12 +196,49 @@ async fn unchanged_page_that_asks_not_to_be_indexed_leaves_the_index() {
         "/" => generated(1, &[]).with("X-Robots-Tag", "noindex"),
         _ => Page::status(404),
     });
-    world.clock.advance(std::time::Duration::from_secs(1));
+    world.clock.advance(Duration::from_secs(1));
     world.run("site", plan(&[site.url("/")])).await;
     let log = site.take_log();
     assert!(log.iter().any(|request| request.path == "/" && request.is_conditional()), "{log:?}");
     assert!(world.listed().await.is_empty());
     assert_eq!(world.outcomes("site").await.get("skipped/noindex"), Some(&1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn withdrawn_page_leaves_the_index_whichever_crawls_list_it() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/" => generated(1, &["/hidden", "/dead", "/kept"].map(str::to_owned)),
+        "/hidden" => generated(2, &[]),
+        "/dead" => generated(3, &[]),
+        "/kept" => generated(4, &[]),
+        _ => Page::status(404),
+    });
+    let every = |seconds: u64| Plan { every_seconds: Some(seconds), sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    // One has ended, and another visits its pages once a month.
+    world.run("ended", Plan { every_seconds: None, ..every(1) }).await;
+    world.run("rare", every(30 * 86_400)).await;
+    world.start("frequent", every(60)).await;
+    let instance = world.instance();
+    world.finish("frequent").await;
+    assert_eq!(world.listed().await, ["/", "/dead", "/hidden", "/kept"]);
+    site.change(|path| match path {
+        "/" => generated(1, &["/hidden", "/dead", "/kept"].map(str::to_owned)),
+        "/hidden" => generated(2, &[]).with("X-Robots-Tag", "noindex"),
+        "/dead" => Page::status(410),
+        "/kept" => generated(4, &[]),
+        _ => Page::status(404),
+    });
+    // The second visit to a page that is gone follows within an hour, also that of the other crawl.
+    for _ in 0..200 {
+        if world.listed().await == ["/", "/kept"] {
+            break;
+        }
+        world.clock.advance(Duration::from_mins(2));
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    instance.stop().await;
+    assert_eq!(world.listed().await, ["/", "/kept"], "{:?}", world.outcomes("frequent").await);
 }
 
 /// List of three products, whose links have one parameter more than the canonical URLs.
@@ -194,7 +272,7 @@ async fn redirects_of_canonical_pages_are_followed() {
     let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
     let round = async || {
         world.run("shop", only_links.clone()).await;
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
         (world.listed().await, world.outcomes("shop").await)
     };
     for _ in 0..2 {
@@ -229,12 +307,17 @@ async fn canonical_pages_that_lead_in_a_circle_list_one() {
         assert_eq!(listed.len(), 3, "{listed:?} {outcomes:?}");
         assert!(["/", "/page"].iter().all(|path| listed.contains(&(*path).to_owned())), "{listed:?} {outcomes:?}");
         assert!(!listed.contains(&"/copy".to_owned()), "{listed:?} {outcomes:?}");
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 
 /// Limits of the crawler, see its README.
-const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 2_000, same_content: 50 };
+const LIMITS: CrawlLimits = CrawlLimits {
+    queries_per_path: 2_000,
+    same_content: 50,
+    shortest_interval: Duration::ZERO,
+    is_depth_bounded: false,
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn canonical_pages_of_a_path_with_many_parameters_are_listed() {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crawler::Plan;
+use docstore::CrawlLimits;
 use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
 
@@ -10,6 +11,10 @@ use crate::polite::shortest_pause;
 use crate::world::{World, plan};
 
 const PAGES: usize = 60;
+
+/// Limits of crawls that get no links here.
+const LIMITS: CrawlLimits =
+    CrawlLimits { queries_per_path: 1, same_content: 1, shortest_interval: Duration::ZERO, is_depth_bounded: false };
 
 fn ring(path: &str) -> Page {
     match path.strip_prefix("/page/").and_then(|number| number.parse::<usize>().ok()) {
@@ -115,9 +120,8 @@ async fn crawl_of_a_newer_version_is_left_alone() {
     let site = CrawlSite::start("127.0.0.2", ring);
     world.start("newer", plan(&[site.url("/page/0")])).await;
     let newer = docstore::Crawl { settings: "newer".to_owned(), ..world.crawl("newer").await };
-    let limits = docstore::CrawlLimits { queries_per_path: 1, same_content: 1 };
     let now = || model::Clock::now(world.clock.as_ref());
-    world.store.start_crawl(newer, Vec::new(), limits, now(), None).await.unwrap();
+    world.store.start_crawl(newer, Vec::new(), LIMITS, now(), None).await.unwrap();
     let instance = world.instance();
     let host = site.url("").replace("http://", "");
     let due = async || world.store.list_due_crawl_hosts(None, now(), 10).await.unwrap().contains(&host);
@@ -138,10 +142,9 @@ async fn schedule_of_a_crawl_of_a_newer_version_is_left_alone() {
     let known = world.crawl("newer").await;
     let settings = known.settings.replace("\"auto\"", "\"unknown_variant\"");
     assert_ne!(settings, known.settings);
-    let limits = docstore::CrawlLimits { queries_per_path: 1, same_content: 1 };
     let now = || model::Clock::now(world.clock.as_ref());
     let newer = docstore::Crawl { settings, ..known };
-    world.store.start_crawl(newer, Vec::new(), limits, now(), None).await.unwrap();
+    world.store.start_crawl(newer, Vec::new(), LIMITS, now(), None).await.unwrap();
     // Schedules are looked at before the first visit.
     let other = CrawlSite::start("127.0.0.3", ring);
     world.run("other", plan(&[other.url("/page/0")])).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use crawler::{Plan, Sitemaps};
@@ -73,6 +73,35 @@ async fn sites_are_crawled_completely_and_politely() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn url_that_takes_no_request_takes_no_delay() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/robots.txt" => Page::of("text/plain", "User-agent: *\nCrawl-delay: 0.5\nDisallow: /x/"),
+        "/" => {
+            let disallowed = (0..40).map(|number| format!("/x/{number}"));
+            generated(1, &disallowed.chain(["/a".to_owned()]).collect::<Vec<_>>())
+        }
+        "/a" => generated(2, &[]),
+        _ => Page::status(404),
+    });
+    let only_links = || Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    let started = Instant::now();
+    world.run("one", only_links()).await;
+    // New settings exclude what the first round has visited.
+    world.clock.advance(Duration::from_secs(10));
+    world.run("one", Plan { exclude: vec!["/x/*".to_owned()], ..only_links() }).await;
+    let log = site.take_log();
+    let paths: Vec<&str> = log.iter().map(|request| request.path.as_str()).collect();
+    assert_eq!(paths, ["/robots.txt", "/", "/a", "/robots.txt", "/", "/a"]);
+    for round in [&log[..3], &log[3..]] {
+        assert!(shortest_pause(round) >= Duration::from_millis(500));
+    }
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    let outcomes = world.outcomes("one").await;
+    assert_eq!(outcomes.get("skipped/excluded"), Some(&40), "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn busy_host_is_left_alone_for_as_long_as_it_asks() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", |path| match path {
@@ -120,6 +149,34 @@ async fn host_is_left_alone_while_its_robots_txt_cannot_be_read() {
     world.clock.advance(Duration::from_mins(1));
     let crawl = world.finish("one").await;
     assert_eq!(crawl.pages, 1);
+    instance.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_pages_of_a_host_that_was_given_up_are_visited_at_the_next_interval() {
+    const PAGES: usize = 20;
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |_| Page::status(503));
+    let seeds: Vec<String> = (0..PAGES).map(|number| site.url(&format!("/{number}"))).collect();
+    world.start("one", Plan { every_seconds: Some(86_400), sitemaps: Sitemaps::Off, ..plan(&seeds) }).await;
+    let instance = world.instance();
+    test_support::until("the host is given up", async || {
+        world.clock.advance(Duration::from_mins(10));
+        (world.crawl("one").await.queued == 0).then_some(())
+    })
+    .await;
+    instance.stop().await;
+    site.change(|path| match path.trim_start_matches('/').parse() {
+        Ok(number) => generated(number, &[]),
+        Err(_) => Page::status(404),
+    });
+    // Has not cached the failure.
+    let instance = world.instance();
+    test_support::until("all pages", async || {
+        world.clock.advance(Duration::from_hours(1));
+        (world.listed().await.len() == PAGES).then_some(())
+    })
+    .await;
     instance.stop().await;
 }
 

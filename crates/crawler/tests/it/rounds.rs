@@ -62,6 +62,35 @@ async fn recrawls_follow_the_interval_of_the_crawl() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn known_pages_are_visited_again_while_the_frontier_is_full() {
+    const PAGES: usize = 300;
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path.strip_prefix("/page/") {
+        Some(number) => generated(number.parse().unwrap(), &[]),
+        None if path == "/" => {
+            let links: Vec<String> = (0..PAGES).map(|number| format!("/page/{number}")).collect();
+            generated(1_000, &links)
+        }
+        None => Page::status(404),
+    });
+    world.start("site", Plan { every_seconds: Some(60), ..plan(&[site.url("/")]) }).await;
+    let instance = world.instance();
+    test_support::until("some pages", async || (world.crawl("site").await.pages > 10).then_some(())).await;
+    world.clock.advance(Duration::from_secs(61));
+    world.finish("site").await;
+    instance.stop().await;
+    let paths = site.paths();
+    let again = ["/", "/sitemap.xml"].map(|path| {
+        let requests: Vec<usize> = (0..paths.len()).filter(|at| paths[*at] == path).collect();
+        assert!(requests.len() > 1, "{path}: {requests:?}");
+        requests[1]
+    });
+    let is_first = |at: &usize| !paths[..*at].contains(&paths[*at]);
+    let last_new = (0..paths.len()).rfind(is_first).unwrap();
+    assert!(again.iter().all(|at| *at < last_new), "{again:?} {last_new}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_is_removed_after_two_missing_responses_and_never_by_a_server_error() {
     let world = World::new().await;
     let site = CrawlSite::start("127.0.0.2", three);

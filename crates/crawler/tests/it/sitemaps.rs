@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crawler::{Address, Plan, Sitemaps};
 use flate2::Compression;
@@ -146,7 +147,7 @@ async fn raised_limit_of_urls_finds_the_rest_of_a_sitemap() {
         world.finish("site").await;
         instance.stop().await;
         assert_eq!(world.listed().await.len(), pages, "{:?}", world.outcomes("site").await);
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 
@@ -181,7 +182,7 @@ async fn crawl_that_was_removed_in_part_finds_all_pages_of_a_sitemap() {
     world.store.set_crawl_status("site".to_owned(), model::CrawlStatus::Stopped, None).await.unwrap();
     assert!(!world.store.delete_crawl(crawl.crawl_id, true, 10, now(), None).await.unwrap());
     assert_eq!(world.listed().await.len(), 10);
-    world.clock.advance(std::time::Duration::from_secs(10));
+    world.clock.advance(Duration::from_secs(10));
     world.run("site", plan(&[site.url("/sitemap.xml")])).await;
     assert_eq!(world.listed().await.len(), 20, "{:?}", world.outcomes("site").await);
 }
@@ -209,7 +210,7 @@ async fn raised_limit_of_bytes_finds_the_rest_of_a_sitemap() {
         assert_eq!(world.listed().await.len(), pages, "{:?}", world.outcomes("site").await);
         let request = request(site.take_log()).map(|request| request.is_conditional());
         assert_eq!(request, Some(is_conditional), "{max_bytes}");
-        world.clock.advance(std::time::Duration::from_secs(10));
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 
@@ -233,7 +234,7 @@ async fn modified_pages_of_a_sitemap_are_visited_again() {
     let instance = world.instance();
     world.finish("site").await;
     site.take_log();
-    world.clock.advance(std::time::Duration::from_secs(3_600));
+    world.clock.advance(Duration::from_hours(1));
     site.change(sitemap("2020-01-02"));
     let id = crawler::Address::parse(&site.url("/sitemap.xml")).unwrap().doc_id();
     let refresh = async || {
@@ -242,12 +243,34 @@ async fn modified_pages_of_a_sitemap_are_visited_again() {
         site.take_log().into_iter().map(|request| request.path).collect::<Vec<_>>()
     };
     assert_eq!(refresh().await, ["/sitemap.xml"], "older than the last visit");
-    let now = ingest::clock::to_date_time(model::Clock::now(world.clock.as_ref()));
-    let today: &'static str = Box::leak(
-        format!("{}T{:02}:{:02}:{:02}Z", now.date(), now.hour(), now.minute(), now.second()).into_boxed_str(),
-    );
-    site.change(sitemap(today));
-    world.clock.advance(std::time::Duration::from_secs(60));
-    assert_eq!(refresh().await, ["/sitemap.xml", "/a"]);
+    let modified_now = || {
+        let now = ingest::clock::to_date_time(model::Clock::now(world.clock.as_ref()));
+        let text = format!("{}T{:02}:{:02}:{:02}Z", now.date(), now.hour(), now.minute(), now.second());
+        let date: &'static str = Box::leak(text.into_boxed_str());
+        site.change(sitemap(date));
+        world.clock.advance(Duration::from_mins(1));
+    };
+    modified_now();
+    assert_eq!(refresh().await, ["/sitemap.xml"], "the interval is not over");
+    // Visits of the next minutes.
+    let visits = async |minutes: u64| {
+        world.clock.advance(Duration::from_mins(minutes));
+        test_support::until("a pause", async || {
+            let now = model::Clock::now(world.clock.as_ref());
+            let due = world.store.list_due_crawl_hosts(None, now, 1).await.unwrap();
+            (due.is_empty() && world.store.list_crawl_owners().await.unwrap().is_empty()).then_some(())
+        })
+        .await;
+        let mut paths: Vec<String> = site.take_log().into_iter().map(|request| request.path).collect();
+        paths.sort();
+        paths
+    };
+    // An hour and a minute have passed. Pages that have not changed wait for two intervals.
+    assert_eq!(visits(23 * 60 + 29).await, ["/", "/a", "/b"]);
+    assert_eq!(visits(60).await, ["/sitemap.xml"]);
+    modified_now();
+    assert_eq!(refresh().await, ["/sitemap.xml"], "the interval is not over");
+    assert_eq!(visits(22 * 60).await, [] as [&str; 0]);
+    assert_eq!(visits(90).await, ["/a"], "one interval after the last visit");
     instance.stop().await;
 }

@@ -7,7 +7,7 @@ use model::{CrawlId, CrawlStatus, Timestamp};
 use super::Conn;
 use super::crawl_locks::lock_crawl;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
-use crate::crawls::DueUrls;
+use crate::crawls::{DueUrls, in_turn};
 use crate::error::Result;
 use crate::rows::{CrawlHost, CrawlUrl};
 use crate::schema::{crawl_hosts as hosts, crawl_queues as queues, crawl_urls as urls, crawls};
@@ -97,21 +97,45 @@ pub async fn next_crawl_urls(
     let found: Vec<(CrawlId, String, String)> = due.load(connection).await?;
     let mut all = Vec::new();
     for (crawl_id, name, settings) in found {
-        let urls: Vec<CrawlUrl> = urls::table
-            .filter(urls::crawl_id.eq(Bind(crawl_id)))
-            .filter(urls::host.eq(host.clone()))
-            .filter(urls::next_fetch_at.le(Bind(now)))
-            .order(urls::next_fetch_at)
-            .limit(limit)
-            .select(CrawlUrl::as_select())
-            .load(connection)
-            .await?;
+        let urls = due_urls(connection, crawl_id, &host, now, limit).await?;
         if urls.is_empty() {
             continue;
         }
         all.push(DueUrls { crawl_id, name, settings, urls });
     }
     Ok(all)
+}
+
+/// Lists the first `limit` due URLs of a host. Those in turn and those with a time of their own alternate, so that neither wait for the
+/// end of the others: a full frontier may last for days, and so may the revisits of a large site.
+async fn due_urls(
+    connection: &mut Conn,
+    crawl_id: CrawlId,
+    host: &str,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<CrawlUrl>> {
+    let last_turn = in_turn(i32::MAX);
+    let urls_of_host = || {
+        urls::table
+            .filter(urls::crawl_id.eq(Bind(crawl_id)))
+            .filter(urls::host.eq(host.to_owned()))
+            .order(urls::next_fetch_at)
+            .limit(limit)
+            .select(CrawlUrl::as_select())
+    };
+    let queued: Vec<CrawlUrl> = urls_of_host().filter(urls::next_fetch_at.le(Bind(last_turn))).load(connection).await?;
+    let planned: Vec<CrawlUrl> = urls_of_host()
+        .filter(urls::next_fetch_at.gt(Bind(last_turn)))
+        .filter(urls::next_fetch_at.le(Bind(now)))
+        .load(connection)
+        .await?;
+    let (mut queued, mut planned) = (queued.into_iter(), planned.into_iter());
+    let pairs = std::iter::from_fn(|| {
+        let pair = [planned.next(), queued.next()];
+        pair.iter().any(Option::is_some).then_some(pair)
+    });
+    Ok(pairs.flatten().flatten().take(usize::try_from(limit).unwrap_or(usize::MAX)).collect())
 }
 
 pub async fn extend_crawl_leases(

@@ -7,9 +7,10 @@ use model::{CrawlUrlState, DocId};
 use super::Conn;
 use super::crawl_counts::Deltas;
 use super::crawl_urls::{find_url, queue_again, wake_hosts};
+use crate::crawls::in_turn;
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlUrl};
-use crate::schema::crawl_urls as urls;
+use crate::schema::{crawl_queues as queues, crawl_urls as urls};
 use crate::types::Bind;
 
 /// Reason of pages that name another one as canonical, which is listed instead.
@@ -20,8 +21,10 @@ const MAX_STEPS: usize = 12;
 
 /// End of the redirects and canonical URLs that lead on from a URL.
 pub enum Target {
-    /// A page that is listed, or waits for its visit.
-    Page(DocId),
+    /// A page that is listed.
+    Listed(DocId),
+    /// A page that waits for its visit.
+    Pending(DocId),
     /// The URL itself, with the first page on the way that names another one as canonical.
     Itself(Option<Box<CrawlUrl>>),
     Nothing,
@@ -31,7 +34,7 @@ impl Target {
     /// Returns the page, if it is another one.
     pub fn page(&self) -> Option<DocId> {
         match self {
-            Target::Page(url_id) => Some(*url_id),
+            Target::Listed(url_id) | Target::Pending(url_id) => Some(*url_id),
             Target::Itself(_) | Target::Nothing => None,
         }
     }
@@ -45,8 +48,11 @@ pub async fn follow(connection: &mut Conn, url: &CrawlUrl, mut next: DocId) -> R
             return Ok(Target::Itself(first_duplicate));
         }
         let Some(step) = find_url(connection, url.crawl_id, next).await? else { return Ok(Target::Nothing) };
-        if step.queued || matches!(step.state, CrawlUrlState::New | CrawlUrlState::Listed) {
-            return Ok(Target::Page(next));
+        if step.state == CrawlUrlState::Listed {
+            return Ok(Target::Listed(next));
+        }
+        if step.queued || step.state == CrawlUrlState::New {
+            return Ok(Target::Pending(next));
         }
         let is_duplicate = step.state == CrawlUrlState::Skipped && step.reason.as_deref() == Some(CANONICAL);
         let leads_on = is_duplicate || step.state == CrawlUrlState::Redirected;
@@ -59,22 +65,75 @@ pub async fn follow(connection: &mut Conn, url: &CrawlUrl, mut next: DocId) -> R
     Ok(Target::Nothing)
 }
 
-/// Queues a page that named this URL as canonical, since it is not listed.
-pub async fn queue_duplicate(connection: &mut Conn, crawl: &mut Crawl, url_id: DocId) -> Result<()> {
-    let duplicate: Option<CrawlUrl> = urls::table
-        .filter(urls::crawl_id.eq(Bind(crawl.crawl_id)))
-        .filter(urls::target_id.eq(Bind(Some(url_id))))
-        .filter(urls::state.eq(Bind(CrawlUrlState::Skipped)))
-        .filter(urls::reason.eq(CANONICAL))
-        .filter(urls::queued.eq(false))
-        .select(CrawlUrl::as_select())
-        .first(connection)
-        .await
-        .optional()?;
-    match duplicate {
-        Some(page) => queue_page(connection, crawl, &page).await,
-        None => Ok(()),
+/// Returns the pages in this state that wait for a URL, which they named as canonical, and for no visit.
+macro_rules! waiting_for {
+    ($url:expr, $state:expr) => {
+        urls::table
+            .filter(urls::crawl_id.eq(Bind($url.crawl_id)))
+            .filter(urls::target_id.eq(Bind(Some($url.url_id))))
+            .filter(urls::state.eq(Bind($state)))
+            .filter(urls::reason.is_null().or(urls::reason.eq(CANONICAL)))
+            .filter(urls::queued.eq(false))
+    };
+}
+
+/// Has the pages that wait for a visited URL follow its outcome. `before` is the state before the visit.
+pub async fn release_waiting(
+    connection: &mut Conn,
+    crawl: &mut Crawl,
+    url: &CrawlUrl,
+    before: CrawlUrlState,
+) -> Result<()> {
+    if url.state == CrawlUrlState::Listed {
+        // Listed pages make room for it now.
+        let is_new = before != CrawlUrlState::Listed;
+        return if is_new { queue_waiting(connection, crawl, url, CrawlUrlState::Listed).await } else { Ok(()) };
     }
+    // One that names another page leads those on that named it.
+    if url.queued || url.reason.as_deref() == Some(CANONICAL) {
+        return Ok(());
+    }
+    let target = match url.target_id.filter(|_| url.state == CrawlUrlState::Redirected) {
+        Some(target_id) => follow(connection, url, target_id).await?,
+        None => Target::Nothing,
+    };
+    if matches!(target, Target::Listed(_)) {
+        queue_waiting(connection, crawl, url, CrawlUrlState::Listed).await?;
+    }
+    let Some(page) = target.page() else {
+        return queue_waiting(connection, crawl, url, CrawlUrlState::Skipped).await;
+    };
+    // A visit of each of them would find out the same.
+    for state in [CrawlUrlState::Skipped, CrawlUrlState::Listed] {
+        let waiting = waiting_for!(url, state);
+        diesel::update(waiting).set(urls::target_id.eq(Bind(Some(page)))).execute(connection).await?;
+    }
+    Ok(())
+}
+
+/// Queues the pages in this state that wait for a URL, at its place in the order of visits. There may be any number of them.
+pub async fn queue_waiting(
+    connection: &mut Conn,
+    crawl: &mut Crawl,
+    url: &CrawlUrl,
+    state: CrawlUrlState,
+) -> Result<()> {
+    // SQLite would read all URLs of the crawl for their distinct hosts.
+    let hosts: Vec<String> = queues::table
+        .filter(queues::crawl_id.eq(Bind(url.crawl_id)))
+        .filter(queues::host.eq_any(waiting_for!(url, state).select(urls::host)))
+        .select(queues::host)
+        .load(connection)
+        .await?;
+    if hosts.is_empty() {
+        return Ok(());
+    }
+    let queued = diesel::update(waiting_for!(url, state))
+        .set((urls::queued.eq(true), urls::attempts.eq(0), urls::next_fetch_at.eq(Bind(Some(in_turn(url.priority))))))
+        .execute(connection)
+        .await?;
+    crawl.queued += i64::try_from(queued).unwrap_or(i64::MAX);
+    wake_hosts(connection, crawl.crawl_id, hosts.into_iter().collect()).await
 }
 
 /// Queues another visit of a page that is not queued.

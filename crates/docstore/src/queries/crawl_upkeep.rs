@@ -10,7 +10,7 @@ use super::Conn;
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_targets::{CANONICAL, queue_duplicate};
+use super::crawl_targets::{CANONICAL, queue_waiting};
 use super::crawl_urls::{known_urls, queue_again, wake_hosts};
 use super::web_pages::REMOVED;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -104,8 +104,10 @@ pub async fn settle_queued(
         .select(CrawlUrl::as_select())
         .into_boxed();
     waiting = match host {
-        // Every queued URL has a time. Those that the last transaction has settled have none, and are not read again.
-        Some(host) => waiting.filter(urls::host.eq(host)).filter(urls::next_fetch_at.is_not_null()),
+        // Every queued URL has a time. Those that the last transaction has settled have a later one, or none, and are not read again.
+        Some(host) => {
+            waiting.filter(urls::host.eq(host)).filter(urls::next_fetch_at.is_not_null()).order(urls::next_fetch_at)
+        }
         // Sitemaps and further rounds still matter to a crawl that may list no more pages.
         None => {
             waiting.filter(urls::kind.eq(Bind(CrawlUrlKind::Page))).filter(urls::state.eq(Bind(CrawlUrlState::New)))
@@ -120,7 +122,7 @@ pub async fn settle_queued(
     let (mut deltas, mut changed) = (Deltas::default(), BTreeSet::new());
     for mut url in settled.iter().cloned() {
         deltas.add_url(&url, -1);
-        (url.state, url.reason, url.queued, url.next_fetch_at) = (state, Some(reason.clone()), false, None);
+        (url.state, url.reason) = (state, Some(reason.clone()));
         deltas.add_url(&url, 1);
         changed.insert(url.host.clone());
     }
@@ -131,7 +133,8 @@ pub async fn settle_queued(
                 urls::state.eq(Bind(state)),
                 urls::reason.eq(Some(reason.clone())),
                 urls::queued.eq(false),
-                urls::next_fetch_at.eq(Bind(None::<Timestamp>)),
+                urls::attempts.eq(0),
+                urls::next_fetch_at.eq(Bind(next_fetch_at)),
                 urls::changed_at.eq(Bind(Some(settled_at))),
             ))
             .execute(connection)
@@ -142,7 +145,7 @@ pub async fn settle_queued(
         let names_another = |url: &CrawlUrl| url.reason.as_deref() == Some(CANONICAL);
         for url in settled.iter().chain(&known) {
             if url.state != CrawlUrlState::Listed && !names_another(url) {
-                queue_duplicate(connection, &mut crawl, url.url_id).await?;
+                queue_waiting(connection, &mut crawl, url, CrawlUrlState::Skipped).await?;
             }
         }
     }

@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CrawlId, CrawlUrlState, DocId, Timestamp};
+use model::{CrawlId, CrawlUrlKind, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::crawl_counts::{Deltas, LINK};
+use super::crawl_hosts::refresh_queue;
 use super::crawl_locks::{lock_crawl, write_counters};
 use super::web_pages::REMOVED;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
@@ -37,9 +38,9 @@ pub async fn add_crawl_urls(
     Ok(true)
 }
 
-/// Adds URLs to the frontier of a locked crawl. Known ones are visited again if they are seeds of a new round or have been
-/// modified since their last visit, except for those that the operator removed. Links are counted from a known seed anew. The caller
-/// writes the counters of the crawl.
+/// Adds URLs to the frontier of a locked crawl. Known ones are visited again if they are seeds of a new round or, at the shortest
+/// interval, have been modified since their last visit or are nearer to a seed than was known, except for those that the operator
+/// removed. The caller writes the counters of the crawl.
 pub async fn add_urls(
     connection: &mut Conn,
     crawl: &mut Crawl,
@@ -49,22 +50,29 @@ pub async fn add_urls(
 ) -> Result<()> {
     let mut links: BTreeMap<DocId, NewCrawlUrl> = links.into_iter().rev().map(|link| (link.url_id, link)).collect();
     let known = known_urls(connection, crawl.crawl_id, links.keys().copied().collect()).await?;
-    let (mut wanted, mut deltas) = (BTreeSet::new(), Deltas::default());
+    let (mut wanted, mut planned, mut deltas) = (BTreeSet::new(), BTreeSet::new(), Deltas::default());
     for mut url in known {
         let Some(link) = links.remove(&url.url_id) else { continue };
-        let is_stale = match (link.is_seed, link.modified_at, last_turn(&url)) {
-            (true, _, last) => last.is_none_or(|last| last < crawl.started_at),
-            (false, Some(modified_at), Some(last)) => last < modified_at && modified_at <= now,
-            (false, Some(_), None) | (false, None, _) => false,
-        };
-        let is_removed = url.reason.as_deref() == Some(REMOVED);
-        if link.is_seed && link.depth < url.depth && !is_removed {
-            become_seed(connection, &mut url, &link).await?;
+        if url.reason.as_deref() == Some(REMOVED) {
+            continue;
         }
-        if is_stale && !is_removed && !url.queued {
+        let mut at = next_turn(crawl, &url, &link, limits, now);
+        if is_nearer(&url, &link) {
+            let is_read_again = limits.is_depth_bounded && url.fetched_at.is_some();
+            move_nearer(connection, &mut url, link, is_read_again).await?;
+            at = at.or(url.fetched_at.filter(|_| is_read_again).map(|last| last + limits.shortest_interval));
+        }
+        let Some(at) = at.filter(|_| !url.queued) else { continue };
+        if at <= now {
             wanted.insert(url.host.clone());
             queue_again(connection, crawl, &url, &mut deltas).await?;
+        } else if url.next_fetch_at.is_none_or(|next| next > at) {
+            plan_visit(connection, &url, at).await?;
+            planned.insert(url.host);
         }
+    }
+    for host in planned {
+        refresh_queue(connection, crawl.crawl_id, &host).await?;
     }
     let by_path = count_by_path(connection, crawl.crawl_id, &links).await?;
     let mut rows = accept(crawl, links, by_path, limits, &mut deltas);
@@ -81,18 +89,60 @@ pub async fn add_urls(
     wake_hosts(connection, crawl.crawl_id, wanted).await
 }
 
-/// Writes the place of a seed to a known URL.
-async fn become_seed(connection: &mut Conn, url: &mut CrawlUrl, seed: &NewCrawlUrl) -> Result<()> {
-    (url.depth, url.chain, url.path_key) = (seed.depth, seed.chain, seed.path_key);
+/// Returns true if a link leads to a known URL on a shorter way from a seed. The depth of a sitemap is that in other sitemaps, unless it
+/// is a seed.
+fn is_nearer(url: &CrawlUrl, link: &NewCrawlUrl) -> bool {
+    let are_pages = (url.kind, link.kind) == (CrawlUrlKind::Page, CrawlUrlKind::Page);
+    link.depth < url.depth && (link.is_seed || are_pages)
+}
+
+/// Writes the place that a link has to a known URL. One that is read again is requested unconditionally.
+async fn move_nearer(connection: &mut Conn, url: &mut CrawlUrl, link: NewCrawlUrl, is_read_again: bool) -> Result<()> {
+    (url.depth, url.chain) = (link.depth, link.chain);
     // A known sitemap has a lower one, whatever its name.
-    url.priority = url.priority.min(seed.priority);
+    url.priority = url.priority.min(link.priority);
+    if link.is_seed {
+        url.path_key = link.path_key;
+    }
+    if is_read_again {
+        (url.etag, url.last_modified) = (None, None);
+    }
     diesel::update(urls::table.find((Bind(url.crawl_id), Bind(url.url_id))))
         .set((
             urls::depth.eq(url.depth),
             urls::priority.eq(url.priority),
             urls::chain.eq(url.chain),
             urls::path_key.eq(url.path_key),
+            urls::etag.eq(url.etag.clone()),
+            urls::last_modified.eq(url.last_modified.clone()),
         ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Returns the time of the visit that a link to a known URL calls for.
+fn next_turn(
+    crawl: &Crawl,
+    url: &CrawlUrl,
+    link: &NewCrawlUrl,
+    limits: CrawlLimits,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    match (link.is_seed, link.modified_at, last_turn(url)) {
+        (true, _, last) => last.is_none_or(|last| last < crawl.started_at).then_some(now),
+        // Sites that take the time of the response for that of the change would have their pages read all the time.
+        (false, Some(modified_at), Some(last)) => {
+            (last < modified_at && modified_at <= now).then(|| last + limits.shortest_interval)
+        }
+        (false, Some(_), None) | (false, None, _) => None,
+    }
+}
+
+/// Brings the next visit to a URL forward to a time to come. The caller refreshes the queue of its host.
+async fn plan_visit(connection: &mut Conn, url: &CrawlUrl, at: Timestamp) -> Result<()> {
+    diesel::update(urls::table.find((Bind(url.crawl_id), Bind(url.url_id))))
+        .set(urls::next_fetch_at.eq(Bind(Some(at))))
         .execute(connection)
         .await?;
     Ok(())

@@ -1,16 +1,17 @@
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use model::{CaptureId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
+use model::{CaptureId, CrawlId, CrawlStatus, CrawlUrlState, DocId, Timestamp};
 
 use super::Conn;
 use super::captures::save_documents;
+use super::crawl_claims::{list_claims, lock_with_claims, visit_elsewhere};
 use super::crawl_counts::Deltas;
 use super::crawl_hosts::refresh_queue;
-use super::crawl_locks::{lock_crawl, write_counters};
-use super::crawl_targets::{CANONICAL, Target, follow, queue_duplicate, queue_page};
+use super::crawl_locks::write_counters;
+use super::crawl_targets::{CANONICAL, Target, follow, queue_page, release_waiting};
 use super::crawl_urls::{add_urls, find_url};
-use super::web_pages::remove_unless_crawled;
-use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded};
+use super::web_pages::{remove, remove_unless_crawled};
+use crate::crawls::{CrawlLimits, CrawlVisit, HostVisit, PageChange, Recorded, in_turn};
 use crate::error::Result;
 use crate::rows::{Crawl, CrawlHost, CrawlUrl};
 use crate::schema::{captures, crawl_hosts, crawl_urls as urls, documents};
@@ -44,7 +45,13 @@ pub async fn record_crawl_visit(
 ) -> Result<Recorded> {
     let CrawlVisit { settings, mut url, mut change, canonical, next_if_unchanged, mut links, skipped, host } = visit;
     let crawl_id = url.crawl_id;
-    let Some(mut crawl) = lock_crawl(connection, crawl_id).await? else { return Ok(Recorded::Lost) };
+    // The site may say that nobody is to list the page.
+    let claims = match change {
+        PageChange::Remove => list_claims(connection, crawl_id, url.url_id).await?,
+        PageChange::Save(_) if canonical.is_some() => list_claims(connection, crawl_id, url.url_id).await?,
+        PageChange::Save(_) | PageChange::Confirm | PageChange::Keep => Vec::new(),
+    };
+    let Some(mut crawl) = lock_with_claims(connection, crawl_id, &claims).await? else { return Ok(Recorded::Lost) };
     let held: Option<CrawlHost> = lock_rows!(
         crawl_hosts::table
             .find(url.host.clone())
@@ -69,10 +76,13 @@ pub async fn record_crawl_visit(
     let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
     add_urls(connection, &mut crawl, named, limits, now).await?;
     if matches!(change, PageChange::Save(_)) {
-        let instead = match canonical {
-            Some(canonical) => follow(connection, &url, canonical).await?.page(),
-            None => None,
+        let target = match canonical {
+            Some(canonical) => follow(connection, &url, canonical).await?,
+            None => Target::Nothing,
         };
+        // A listed page makes room only for one that is listed: the other may turn out to be none.
+        let stays = before.state == CrawlUrlState::Listed && matches!(target, Target::Pending(_));
+        let instead = target.page().filter(|_| !stays);
         if let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, instead, limits).await? {
             if reason == SAME_CONTENT {
                 links.clear();
@@ -84,6 +94,10 @@ pub async fn record_crawl_visit(
                 (url.changed_at, url.changes) = (before.changed_at, before.changes);
                 (url.next_fetch_at, url.interval_seconds) = (next_if_unchanged.at, next_if_unchanged.interval_seconds);
             }
+        } else if stays {
+            // It is read again when the other one is listed, or at its next visit.
+            url.target_id = target.page();
+            (url.etag, url.last_modified) = (None, None);
         }
     }
     if url.state == CrawlUrlState::Redirected
@@ -98,7 +112,14 @@ pub async fn record_crawl_visit(
             }
         }
     }
-    write_page(connection, &before, &url, change, now).await?;
+    // A shorter way from a seed may have been found since the URL was loaded, from which its links were counted.
+    let is_nearer = before.depth < url.depth;
+    (url.depth, url.priority) = (before.depth, before.priority);
+    (url.chain, url.path_key) = (before.chain, before.path_key);
+    if is_nearer && limits.is_depth_bounded {
+        read_again(&mut url, &change, limits, now);
+    }
+    write_page(connection, &before, &url, change, &claims, now).await?;
     count(&mut crawl, &before, &url);
     let mut deltas = Deltas::default();
     deltas.add_url(&before, -1);
@@ -108,13 +129,25 @@ pub async fn record_crawl_visit(
     diesel::update(urls::table.find((Bind(crawl_id), Bind(url.url_id)))).set(url.clone()).execute(connection).await?;
     deltas.write(connection, crawl_id).await?;
     add_urls(connection, &mut crawl, links, limits, now).await?;
-    // One that names another page leads those on that named it.
-    if !url.queued && state != CrawlUrlState::Listed && url.reason.as_deref() != Some(CANONICAL) {
-        queue_duplicate(connection, &mut crawl, url.url_id).await?;
-    }
+    release_waiting(connection, &mut crawl, &url, before.state).await?;
     refresh_queue(connection, crawl_id, &url.host).await?;
     write_counters(connection, &crawl, now).await?;
     Ok(Recorded::Done { state, reason, is_running })
+}
+
+/// Has a page requested unconditionally at its next visit, and at the shortest interval if it was read now.
+fn read_again(url: &mut CrawlUrl, change: &PageChange, limits: CrawlLimits, now: Timestamp) {
+    (url.etag, url.last_modified) = (None, None);
+    let was_read = matches!(url.state, CrawlUrlState::Listed | CrawlUrlState::Skipped | CrawlUrlState::Redirected);
+    if url.queued || !was_read || matches!(change, PageChange::Keep) {
+        return;
+    }
+    if limits.shortest_interval.is_zero() {
+        (url.queued, url.next_fetch_at) = (true, Some(in_turn(url.priority)));
+    } else {
+        let at = now + limits.shortest_interval;
+        url.next_fetch_at = Some(url.next_fetch_at.map_or(at, |next| next.min(at)));
+    }
 }
 
 async fn write_host(connection: &mut Conn, held: CrawlHost, visit: HostVisit) -> Result<()> {
@@ -163,6 +196,7 @@ async fn write_page(
     before: &CrawlUrl,
     url: &CrawlUrl,
     change: PageChange,
+    claims: &[CrawlId],
     now: Timestamp,
 ) -> Result<()> {
     match change {
@@ -171,10 +205,29 @@ async fn write_page(
         }
         PageChange::Confirm => confirm(connection, url.url_id, now).await?,
         PageChange::Keep => {}
-        PageChange::Remove if before.state == CrawlUrlState::Listed || is_withdrawn(url) => {
+        PageChange::Remove if is_withdrawn(url) => withdraw(connection, before, url, claims, now).await?,
+        PageChange::Remove if before.state == CrawlUrlState::Listed => {
             remove_unless_crawled(connection, url.crawl_id, vec![url.url_id], now).await?;
         }
         PageChange::Remove => {}
+    }
+    Ok(())
+}
+
+/// Removes a page that its site keeps out of the index, unless crawls list it that will see for themselves. They do so at once when
+/// the site begins to say so: their scopes may differ, and they would follow each other's visits.
+async fn withdraw(
+    connection: &mut Conn,
+    before: &CrawlUrl,
+    url: &CrawlUrl,
+    claims: &[CrawlId],
+    now: Timestamp,
+) -> Result<()> {
+    // Some may have ended, or begun another round, before they were locked.
+    if list_claims(connection, url.crawl_id, url.url_id).await?.is_empty() {
+        remove(connection, vec![url.url_id], now).await?;
+    } else if (before.state, &before.reason) != (url.state, &url.reason) {
+        visit_elsewhere(connection, claims, url, now).await?;
     }
     Ok(())
 }

@@ -37,6 +37,7 @@ pub mod audit;
 pub mod balances;
 pub mod calibrations;
 pub mod captures;
+pub mod crawl_claims;
 pub mod crawl_counts;
 pub mod crawl_hosts;
 pub mod crawl_locks;

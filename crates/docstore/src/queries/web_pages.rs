@@ -115,7 +115,7 @@ pub async fn remove_unless_crawled(
 }
 
 /// Hides pages from all reads and enqueues them for the index. Returns their number.
-async fn remove(connection: &mut Conn, doc_ids: Vec<DocId>, now: Timestamp) -> Result<usize> {
+pub async fn remove(connection: &mut Conn, doc_ids: Vec<DocId>, now: Timestamp) -> Result<usize> {
     let listed: Vec<DocId> = lock_rows!(
         documents::table
             .filter(is_one_of!(documents::doc_id, doc_ids))

@@ -76,7 +76,7 @@ row! {
         pub path_key: Option<i64>,
         pub state: CrawlUrlState,
         pub reason: Option<String>,
-        /// Target of a redirect, or the page that `rel=canonical` leads to.
+        /// Target of a redirect, or the page that `rel=canonical` leads to. A listed page waits for it to be listed.
         pub target_id: Option<DocId>,
         /// True if the current round waits for the visit.
         pub queued: bool,

@@ -18,14 +18,19 @@ on_both_backends!(
     visit_under_former_settings_stores_only_the_visit_to_the_host,
     page_that_is_skipped_for_the_same_reason_has_not_changed,
     page_waits_for_its_canonical_page_until_that_is_given_up,
+    all_pages_follow_the_outcome_of_their_canonical_page,
     concurrent_claims_have_one_winner,
+    first_visits_and_visits_again_alternate,
     host_that_was_visited_meanwhile_is_not_claimed,
     next_round_queues_every_url_once,
     next_round_passes_the_frontier_once,
     unfinished_round_begins_again_with_other_settings_or_more_room,
     unfinished_round_begins_again_if_more_pages_may_be_listed,
     urls_settled_without_a_visit_have_their_turn_in_the_next_round,
+    urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval,
+    modified_page_is_visited_at_the_shortest_interval,
     known_url_gets_the_place_of_a_seed,
+    known_page_that_is_nearer_is_read_again_if_the_depth_is_bounded,
     removed_page_comes_back_in_a_new_crawl_only,
     removed_sitemap_is_no_page,
     crawl_that_is_removed_in_part_counts_what_is_left,
@@ -33,10 +38,13 @@ on_both_backends!(
     parameters_and_frontier_are_limited,
     pages_of_two_crawls_stay_until_both_are_gone,
     page_that_no_crawl_lists_is_removed_if_its_site_says_so,
+    page_of_an_ended_crawl_is_removed_if_its_site_says_so,
+    page_of_another_crawl_is_visited_at_once_if_its_site_withdraws_it,
     web_pages_are_listed_by_prefix,
 );
 
-pub const LIMITS: CrawlLimits = CrawlLimits { queries_per_path: 3, same_content: 5 };
+pub const LIMITS: CrawlLimits =
+    CrawlLimits { queries_per_path: 3, same_content: 5, shortest_interval: Duration::ZERO, is_depth_bounded: false };
 
 fn id_of(url: &str) -> DocId {
     DocId(Uuid::new_v5(&Uuid::NAMESPACE_URL, url.as_bytes()))
@@ -232,8 +240,83 @@ async fn page_waits_for_its_canonical_page_until_that_is_given_up(db: Database) 
         db.execute("UPDATE crawl_urls SET visits = 1, fetched_at = 1 WHERE host = 'b'").await;
         db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, at(50), None).await.unwrap();
         assert_eq!(requeue(&db, &crawl, 10, at(50)).await, 2);
+        assert_eq!(read().await, (CrawlUrlState::Listed, None), "until the other one is listed");
+        let refresh = async || db.refresh_crawled_page(id_of("https://a/1"), at(50)).await.unwrap();
+        refresh().await;
+        let mut unlisted = visit(&due(&db, "a").await.remove(0), CrawlUrlState::Skipped, PageChange::Remove, &[]);
+        unlisted.url.reason = Some("noindex".to_owned());
+        record(&db, unlisted, "o").await;
+        refresh().await;
         assert_eq!(read().await, (CrawlUrlState::Skipped, Some("canonical".to_owned())));
     }
+}
+
+async fn all_pages_follow_the_outcome_of_their_canonical_page(db: Database) {
+    const CANONICAL: &str = "https://b/1";
+    const TARGET: &str = "https://b/2";
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2", "https://a/3", CANONICAL]).await;
+    for host in ["a", "b"] {
+        db.claim_crawl_host(host.to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+    }
+    // Visits all pages that are due. Returns their number and that of the pages in the index.
+    let read_pages = async |now: Timestamp| {
+        let urls = due(&db, "a").await;
+        for url in &urls {
+            let mut new = page(&url.url, &url.url);
+            // Content from before the removal would not come back.
+            new.capture.captured_at = now;
+            let mut read = visit(url, CrawlUrlState::Listed, PageChange::Save(Box::new(new)), &[CANONICAL]);
+            (read.url.reason, read.canonical) = (None, Some(id_of(CANONICAL)));
+            db.record_crawl_visit(read, "o".to_owned(), LIMITS, now).await.unwrap();
+        }
+        (urls.len(), db.count_web_pages().await.unwrap())
+    };
+    let visit_other = async |url: &str, state: CrawlUrlState, target: Option<&str>| {
+        let url = due(&db, "b").await.into_iter().find(|due| due.url == url).unwrap();
+        let mut read = visit(&url, state, PageChange::Keep, target.as_slice());
+        (read.url.reason, read.url.target_id) = (None, target.map(id_of));
+        record(&db, read, "o").await;
+    };
+    let next_round = async |now: Timestamp| {
+        db.execute("UPDATE crawl_urls SET fetched_at = 1").await;
+        db.start_crawl(new_crawl("one"), Vec::new(), LIMITS, now, None).await.unwrap();
+        requeue(&db, &crawl, 10, now).await
+    };
+    let queued = async || db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued;
+
+    assert_eq!(read_pages(at(10)).await, (3, 0), "they wait for it");
+    visit_other(CANONICAL, CrawlUrlState::Failed, None).await;
+    assert_eq!(queued().await, 3);
+    assert_eq!(read_pages(at(11)).await, (3, 3), "it cannot be read");
+
+    assert_eq!(next_round(at(20)).await, 4);
+    assert_eq!(read_pages(at(21)).await, (3, 3), "until it is listed");
+    visit_other(CANONICAL, CrawlUrlState::Listed, None).await;
+    assert_eq!(read_pages(at(22)).await, (3, 0));
+    assert_eq!((read_pages(at(23)).await, queued().await), ((0, 0), 0));
+
+    // Then it redirects, first to a page that cannot be read.
+    assert_eq!(next_round(at(30)).await, 4);
+    visit_other(CANONICAL, CrawlUrlState::Redirected, Some(TARGET)).await;
+    assert_eq!(read_pages(at(31)).await, (3, 0), "they wait for the target");
+    visit_other(TARGET, CrawlUrlState::Failed, None).await;
+    assert_eq!(read_pages(at(32)).await, (3, 3));
+
+    // A redirect that is visited after them leads them on, which takes no visit.
+    assert_eq!(next_round(at(40)).await, 5);
+    assert_eq!(read_pages(at(41)).await, (3, 3));
+    visit_other(CANONICAL, CrawlUrlState::Redirected, Some(TARGET)).await;
+    assert_eq!(read_pages(at(42)).await, (0, 3));
+    visit_other(TARGET, CrawlUrlState::Listed, None).await;
+    assert_eq!(read_pages(at(43)).await, (3, 0));
+
+    assert_eq!(next_round(at(50)).await, 5);
+    assert_eq!(read_pages(at(51)).await, (3, 0));
+    visit_other(CANONICAL, CrawlUrlState::Redirected, Some(TARGET)).await;
+    assert_eq!(read_pages(at(52)).await, (0, 0));
+    visit_other(TARGET, CrawlUrlState::Failed, None).await;
+    assert_eq!(read_pages(at(53)).await, (3, 3));
+    assert_eq!(queued().await, 0);
 }
 
 async fn concurrent_claims_have_one_winner(db: Database) {
@@ -249,6 +332,29 @@ async fn concurrent_claims_have_one_winner(db: Database) {
         winners += usize::from(claim.await.unwrap());
     }
     assert_eq!(winners, 1);
+}
+
+async fn first_visits_and_visits_again_alternate(db: Database) {
+    let crawl = start(&db, "one", &["https://a/again/0"]).await;
+    let add = async |prefix: &str, count: i32| {
+        let place = |number: i32| NewCrawlUrl { priority: 20 + number, ..link(&format!("{prefix}{number}")) };
+        let links = (1..count).map(place);
+        db.add_crawl_urls(crawl.crawl_id, links.collect(), Vec::new(), LIMITS, NOW).await.unwrap();
+    };
+    add("https://a/again/", 10).await;
+    // Times far apart from the order of the links.
+    db.execute(&format!("UPDATE crawl_urls SET next_fetch_at = {} - priority", at(100).as_millis())).await;
+    let next = async |limit: i64, now: Timestamp| {
+        let due = db.next_crawl_urls("a".to_owned(), None, now, limit).await.unwrap();
+        due.into_iter().flat_map(|due| due.urls).map(|url| url.url["https://a/".len()..].to_owned()).collect::<Vec<_>>()
+    };
+    assert!(next(4, at(60)).await.is_empty(), "not yet");
+    assert_eq!(next(3, at(100)).await, ["again/9", "again/8", "again/7"]);
+    add("https://a/new/", 10).await;
+    assert_eq!(next(4, at(100)).await, ["again/9", "new/1", "again/8", "new/2"]);
+    assert_eq!(next(3, at(60)).await, ["new/1", "new/2", "new/3"]);
+    let all = next(100, at(100)).await;
+    assert_eq!((all.len(), all[18].as_str()), (19, "again/0"), "{all:?}");
 }
 
 async fn host_that_was_visited_meanwhile_is_not_claimed(db: Database) {
@@ -397,6 +503,50 @@ async fn urls_settled_without_a_visit_have_their_turn_in_the_next_round(db: Data
     assert_eq!(db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued, 0);
 }
 
+async fn urls_of_a_host_that_was_given_up_are_visited_at_the_next_interval(db: Database) {
+    let crawl = start(&db, "one", &["https://a/1", "https://a/2", "https://a/3"]).await;
+    let settle = async || {
+        let outcome = (CrawlUrlState::Failed, "host_unreachable".to_owned());
+        db.settle_queued(crawl.crawl_id, Some("a".to_owned()), outcome, Some(at(900)), 2, at(5)).await.unwrap()
+    };
+    assert_eq!((settle().await, settle().await, settle().await), (2, 1, 0), "each once");
+    let stored = db.find_crawl("one".to_owned()).await.unwrap().unwrap();
+    assert_eq!((stored.queued, stored.finished_at), (0, Some(at(5))));
+    assert!(claim(&db, "a", at(899)).await.is_none());
+    assert!(claim(&db, "a", at(900)).await.is_some());
+    let due = due(&db, "a").await;
+    let is_given_up = |url: &CrawlUrl| !url.queued && url.reason.as_deref() == Some("host_unreachable");
+    assert!(due.len() == 3 && due.iter().all(is_given_up), "{due:?}");
+}
+
+async fn modified_page_is_visited_at_the_shortest_interval(db: Database) {
+    let limits = CrawlLimits { shortest_interval: Duration::from_millis(100), ..LIMITS };
+    let crawl = start(&db, "one", &["https://a/1", "https://b/1"]).await;
+    for host in ["a", "b"] {
+        db.claim_crawl_host(host.to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+        let url = due(&db, host).await.remove(0);
+        let mut read = visit(&url, CrawlUrlState::Listed, PageChange::Keep, &[]);
+        read.url.next_fetch_at = Some(at(900));
+        record(&db, read, "o").await;
+    }
+    let next = async |modified_at: Timestamp, now: Timestamp| {
+        let links =
+            ["https://a/1", "https://b/1"].map(|url| NewCrawlUrl { modified_at: Some(modified_at), ..link(url) });
+        db.add_crawl_urls(crawl.crawl_id, links.to_vec(), Vec::new(), limits, now).await.unwrap();
+        let queued = db.find_crawl("one".to_owned()).await.unwrap().unwrap().queued;
+        (queued, due(&db, "a").await.remove(0).next_fetch_at, due(&db, "b").await.remove(0).next_fetch_at)
+    };
+    let planned = |at: Timestamp| (0, Some(at), Some(at));
+    assert_eq!(next(NOW, at(30)).await, planned(at(900)), "not since the visit");
+    assert_eq!(next(at(40), at(30)).await, planned(at(900)), "in the future");
+    for time in [40, 60] {
+        assert_eq!(next(at(30), at(time)).await, planned(at(100)));
+    }
+    let due_hosts = async |now: Timestamp| db.list_due_crawl_hosts(None, now, 10).await.unwrap().len();
+    assert_eq!((due_hosts(at(99)).await, due_hosts(at(100)).await), (0, 2));
+    assert_eq!(next(at(30), at(100)).await.0, 2);
+}
+
 async fn known_url_gets_the_place_of_a_seed(db: Database) {
     let crawl = start(&db, "one", &["https://a/1"]).await;
     let far = NewCrawlUrl { depth: 3, priority: 13, chain: 2, ..link("https://a/2?n=1") };
@@ -415,6 +565,54 @@ async fn known_url_gets_the_place_of_a_seed(db: Database) {
     assert_eq!(place("https://a/1").await, (1, 11, 0, None), "is nearer");
     assert_eq!(place("https://a/2?n=1").await, (0, 10, 0, None));
     assert_eq!(place("https://a/map").await, (0, 0, 0, None), "sitemaps come first");
+}
+
+async fn known_page_that_is_nearer_is_read_again_if_the_depth_is_bounded(db: Database) {
+    const URL: &str = "https://a/2?n=1";
+    let bounded = CrawlLimits { is_depth_bounded: true, ..LIMITS };
+    let crawl = start(&db, "one", &["https://a/1"]).await;
+    claim(&db, "o", NOW).await.unwrap();
+    let load = async || due(&db, "a").await.into_iter().find(|row| row.url == URL).unwrap();
+    let add = async |depth: i32, limits: CrawlLimits| {
+        let link = NewCrawlUrl { depth, priority: 10 + depth, chain: depth, ..link(URL) };
+        db.add_crawl_urls(crawl.crawl_id, vec![link], Vec::new(), limits, NOW).await.unwrap();
+    };
+    let read = async |url: CrawlUrl, limits: CrawlLimits| {
+        let mut read = visit(&url, CrawlUrlState::Listed, PageChange::Confirm, &[]);
+        (read.url.etag, read.url.next_fetch_at) = (Some("etag".to_owned()), Some(at(900)));
+        db.record_crawl_visit(read, "o".to_owned(), limits, NOW).await.unwrap();
+    };
+    let assert_row = async |depth: i32, (queued, has_etag): (bool, bool), next: Timestamp| {
+        let row = load().await;
+        let place = (row.depth, row.priority, row.chain, row.path_key);
+        assert_eq!(place, (depth, 10 + depth, depth, Some(7)));
+        assert_eq!((row.queued, row.etag.is_some(), row.next_fetch_at), (queued, has_etag, Some(next)), "{depth}");
+    };
+    let in_turn = |depth: i64| Timestamp::from_millis(10 + depth);
+    add(6, bounded).await;
+    let loaded = load().await;
+    add(5, bounded).await;
+    read(loaded, bounded).await;
+    assert_row(5, (true, false), in_turn(5)).await;
+    read(load().await, bounded).await;
+    assert_row(5, (false, true), at(900)).await;
+    for depth in [5, 7] {
+        add(depth, bounded).await;
+        assert_row(5, (false, true), at(900)).await;
+    }
+    add(4, bounded).await;
+    assert_row(4, (true, false), in_turn(4)).await;
+    read(load().await, bounded).await;
+    let every = CrawlLimits { shortest_interval: Duration::from_millis(100), ..bounded };
+    add(3, every).await;
+    assert_row(3, (false, false), at(100)).await;
+    let loaded = load().await;
+    add(2, every).await;
+    read(loaded, every).await;
+    assert_row(2, (false, false), at(100)).await;
+    read(load().await, LIMITS).await;
+    add(1, LIMITS).await;
+    assert_row(1, (false, true), at(900)).await;
 }
 
 async fn removed_page_comes_back_in_a_new_crawl_only(db: Database) {
@@ -542,6 +740,53 @@ async fn page_that_no_crawl_lists_is_removed_if_its_site_says_so(db: Database) {
         assert!(matches!(record(&db, read, "o").await, Recorded::Done { .. }));
         assert_eq!(db.find_web_page(url.url_id).await.unwrap(), stays, "{state:?} {reason:?}");
     }
+}
+
+/// Starts two crawls of one page that list it, with these times of their next visits.
+async fn list_in_two_crawls(db: &Database, next: [Option<Timestamp>; 2]) -> [Crawl; 2] {
+    let crawls = [start(db, "one", &["https://a/1"]).await, start(db, "two", &["https://a/1"]).await];
+    db.claim_crawl_host("a".to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+    for url in due(db, "a").await {
+        let change = PageChange::Save(Box::new(page("https://a/1", "some text")));
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &[]);
+        let is_first = url.crawl_id == crawls[0].crawl_id;
+        read.url.next_fetch_at = if is_first { next[0] } else { next[1] };
+        record(db, read, "o").await;
+    }
+    crawls
+}
+
+/// Visits the page of a crawl, which is due, with this outcome. Returns true if the page is still in the index.
+async fn visit_of(db: &Database, crawl: &Crawl, reason: &str) -> bool {
+    let url = due(db, "a").await.into_iter().find(|url| url.crawl_id == crawl.crawl_id).unwrap();
+    let mut read = visit(&url, CrawlUrlState::Skipped, PageChange::Remove, &[]);
+    (read.url.reason, read.url.next_fetch_at) = (Some(reason.to_owned()), Some(at(900)));
+    record(db, read, "o").await;
+    db.find_web_page(url.url_id).await.unwrap()
+}
+
+async fn page_of_an_ended_crawl_is_removed_if_its_site_says_so(db: Database) {
+    let [_, second] = list_in_two_crawls(&db, [None, Some(at(900))]).await;
+    assert!(visit_of(&db, &second, "excluded").await, "the first one lists it");
+    assert!(!visit_of(&db, &second, "noindex").await);
+}
+
+async fn page_of_another_crawl_is_visited_at_once_if_its_site_withdraws_it(db: Database) {
+    let [first, second] = list_in_two_crawls(&db, [Some(at(800)), Some(at(700))]).await;
+    let next = async || {
+        let urls = due(&db, "a").await;
+        urls.into_iter().find(|url| url.crawl_id == first.crawl_id).and_then(|url| url.next_fetch_at)
+    };
+    let is_due = async || !db.list_due_crawl_hosts(None, at(600), 1).await.unwrap().is_empty();
+    assert!(visit_of(&db, &second, "excluded").await);
+    assert_eq!((next().await, is_due().await), (Some(at(800)), false), "the site does not say so");
+    assert!(visit_of(&db, &second, "noindex").await, "the first one has not seen it");
+    assert_eq!((next().await, is_due().await), (Some(NOW), true));
+    // It lists the page for all that.
+    db.execute(&format!("UPDATE crawl_urls SET next_fetch_at = {} WHERE state = 'listed'", at(800).as_millis())).await;
+    assert!(visit_of(&db, &second, "noindex").await);
+    assert_eq!(next().await, Some(at(800)), "the site says nothing new");
+    assert!(!visit_of(&db, &first, "noindex").await);
 }
 
 async fn web_pages_are_listed_by_prefix(db: Database) {
