@@ -10,8 +10,10 @@ use super::mark_words::{
 };
 use super::measure::is_heading;
 
-/// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
-const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
+/// Words that make the next word a property of something else: `is-related`, `layout-sidebar`.
+const PROPERTY_PREFIXES: [&str; 4] = ["hide", "is", "layout", "show"];
+/// Words that make all further words properties of something else: `no-comments`, `anchorWithStickyNavbar`.
+const PROPERTY_PREPOSITIONS: [&str; 4] = ["has", "no", "with", "without"];
 /// Maximum length in bytes of a name space in a class name.
 const MAX_NAME_SPACE: usize = 2;
 /// Maximum number of nodes before the heading of a section.
@@ -118,7 +120,7 @@ impl Names {
         let words = split_words(token);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         let meaning = Meaning {
-            mark: mark_of(&words),
+            mark: mark_of(&words, token.split_once("__").map(|(block, _)| split_words(block).len())),
             body: is_body(&words),
             teaser: has(&TEASER_WORDS) && !has(&BOILERPLATE_WORDS),
         };
@@ -200,14 +202,21 @@ fn is_body(words: &[String]) -> bool {
         && matches!(part.as_str(), "content" | "body" | "text")
 }
 
-/// Returns the mark of a class name's or id's words.
-fn mark_of(words: &[String]) -> Mark {
+/// Returns the mark of a class name's or id's words. `part` is the place of the first word that names a part of what the
+/// words before it name, as in `player-with-cover__caption`.
+fn mark_of(words: &[String], part: Option<usize>) -> Mark {
     let mut found = Mark::None;
+    let mut is_property = false;
     for (at, word) in words.iter().enumerate() {
-        if at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
+        is_property &= part != Some(at);
+        if is_property || at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
             continue;
         }
         let word = word.as_str();
+        if PROPERTY_PREPOSITIONS.contains(&word) {
+            is_property = true;
+            continue;
+        }
         let pair = words.get(at + 1).map(|next| (word, next.as_str()));
         let is_pair = |pairs: &[(&str, &str)]| pair.is_some_and(|pair| pairs.contains(&pair));
         if COMMENT_WORDS.contains(&word) {

@@ -334,3 +334,21 @@ fn heading_keeps_its_id() {
     let inside = format!("<h3 id='nav_of_the_river'>Navigation of the river</h3>{}", prose("tar"));
     reads(&article(&inside), &["### Navigation of the river", "about tar,"], &[]);
 }
+
+#[test]
+fn class_that_tells_what_a_heading_has_is_no_mark() {
+    // Documentation sites name headings after the bar that they must stay below.
+    let inside = format!(
+        "<h2 class='anchor anchorWithStickyNavbar_LWe7' id='usage'>Usage</h2>{}\
+         <h3 class='anchor anchorWithHideOnScrollNavbar_WYt5' id='flags'>Flags</h3>{}<div class='has-left-sidebar'>{}</div>",
+        prose("tar"),
+        prose("wax"),
+        prose("oil")
+    );
+    reads(&article(&inside), &["## Usage", "about tar,", "### Flags", "about wax,", "about oil,"], &[]);
+    // Words before it are marks, and so are the names of parts.
+    for class in ["sidebar-with-tabs", "player-with-cover__caption"] {
+        let inside = format!("<div class='{class}'><p>Ten bridges that are older than they look.</p></div>");
+        reads(&article(&inside), &KEPT, &["Ten bridges"]);
+    }
+}
