@@ -18,6 +18,8 @@ const PROPERTY_PREPOSITIONS: [&str; 4] = ["has", "no", "with", "without"];
 const MAX_NAME_SPACE: usize = 2;
 /// Maximum number of nodes before the heading of a section.
 const MAX_BEFORE_HEADING: usize = 8;
+/// Maximum number of digits of the counter at the end of an id. Longer numbers are those of posts.
+const MAX_COUNTER: usize = 2;
 /// Number of ancestors searched for a link around a teaser.
 const MAX_LINK_DEPTH: usize = 6;
 
@@ -209,7 +211,7 @@ fn mark_of(words: &[String], part: Option<usize>) -> Mark {
     let mut is_property = false;
     for (at, word) in words.iter().enumerate() {
         is_property &= part != Some(at);
-        if is_property || at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
+        if is_property || (at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str())) {
             continue;
         }
         let word = word.as_str();
@@ -257,9 +259,46 @@ fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
     if !is_section {
         return false;
     }
-    let heading = element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading);
-    let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
-    !id.is_empty() && heading.starts_with(&id)
+    element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading).is_some_and(|heading| {
+        let text = heading.text();
+        let titles = [&*text, without_number(&heading, &text)];
+        let slugs = [id, without_counter(id)];
+        titles.iter().any(|title| slugs.iter().any(|slug| begins_with_slug(title, slug)))
+    })
+}
+
+/// Returns the text of a heading without the number of its section. A bare number may be a count: `5 Comments`.
+fn without_number<'t>(heading: &NodeRef, text: &'t str) -> &'t str {
+    let title = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    let is_number = text.strip_suffix(title).is_some_and(|number| number.contains('.'))
+        || Selection::from(*heading).select("[class*=section-number]").exists();
+    if is_number { title } else { text }
+}
+
+/// Returns an id without the counter that tells it from the same id above: `usage-1`.
+fn without_counter(id: &str) -> &str {
+    let slug = id.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = id.len() - slug.len();
+    slug.strip_suffix(['-', '_']).filter(|_| (1..=MAX_COUNTER).contains(&digits)).unwrap_or(id)
+}
+
+/// Returns true if the text begins with the letters and digits of the slug, and a word ends there. Slugs of one text
+/// differ in their hyphens: `whats-new` and `what-s-new`.
+fn begins_with_slug(text: &str, slug: &str) -> bool {
+    let letters = |c: char| c.to_lowercase().filter(|c| c.is_alphanumeric());
+    let mut expected = slug.chars().flat_map(letters).peekable();
+    if expected.peek().is_none() {
+        return false;
+    }
+    for c in text.chars() {
+        if expected.peek().is_none() {
+            return !c.is_alphanumeric();
+        }
+        if !letters(c).all(|letter| expected.next() == Some(letter)) {
+            return false;
+        }
+    }
+    expected.peek().is_none()
 }
 
 /// Splits a class name into words: `relatedPosts`, `related-posts` and `related_posts` are the same two.
@@ -288,5 +327,25 @@ mod tests {
         assert_eq!(split_words("relatedPosts"), ["related", "posts"]);
         assert_eq!(split_words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
         assert_eq!(split_words("ADS"), ["ads"]);
+    }
+
+    #[test]
+    fn slugs_are_compared_by_their_letters() {
+        for (text, slug) in [
+            ("GitHub comments", "github-comments"),
+            ("What’s new in cookies?", "whats-new-in-cookies"),
+            ("What's new", "what-s-new"),
+            ("Discussion ¶", "discussion"),
+            ("Straße İ", "straße-i̇"),
+        ] {
+            assert!(begins_with_slug(text, slug), "{text}");
+        }
+        for (text, slug) in [("Comments", "comment"), ("Discussion", "discussion-of-it"), ("Nav", "-"), ("", "nav")] {
+            assert!(!begins_with_slug(text, slug), "{text}");
+        }
+        assert_eq!(without_counter("cookies-12"), "cookies");
+        assert_eq!(without_counter("comments-1234"), "comments-1234");
+        assert_eq!(without_counter("covid19"), "covid19");
+        assert_eq!(without_counter("1"), "1");
     }
 }

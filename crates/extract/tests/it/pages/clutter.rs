@@ -352,3 +352,26 @@ fn class_that_tells_what_a_heading_has_is_no_mark() {
         reads(&article(&inside), &KEPT, &["Ten bridges"]);
     }
 }
+
+#[test]
+fn section_whose_id_is_the_slug_of_its_heading_is_kept() {
+    for (id, heading) in [
+        ("discussion", "<span class='header-section-number'>5</span> Discussion"),
+        ("related-work", "4.2 Related work"),
+        ("github-comments", "GitHub comments"),
+        ("javascript-navigation", "JavaScript navigation"),
+        ("whats-new-in-cookies", "What's new in cookies?"),
+        ("whats-new-in-cookies", "What’s new in cookies?"),
+        ("discussion-1", "Discussion"),
+        ("cookies_2", "1. Cookies"),
+    ] {
+        let inside = format!("<section id='{id}'><h2>{heading}</h2>{}</section>", prose("tar"));
+        reads(&article(&inside), &["about tar,"], &[]);
+        reads(&article(&inside.replace("<section", "<div class='section level2'")), &["about tar,"], &[]);
+    }
+    // A count is no number of a section, and a word that goes on is another one.
+    for (id, heading) in [("comments", "5 Comments"), ("comment", "Comments"), ("comments-4711", "Comments")] {
+        let inside = format!("<section id='{id}'><h2>{heading}</h2>{0}{0}</section>", prose("tar"));
+        reads(&article(&inside), &KEPT, &["about tar,"]);
+    }
+}
