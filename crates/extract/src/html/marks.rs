@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use dom_query::{NodeRef, Selection};
 
 use super::mark_words::{
-    BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, FOOTER_WORDS, SIDE_PAIRS,
-    SIDE_WORDS, TEASER_WORDS,
+    BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, DISTINCTION_WORDS, FOOTER_WORDS,
+    SIDE_PAIRS, SIDE_WORDS, TEASER_WORDS,
 };
 use super::measure::is_heading;
 
@@ -22,6 +22,11 @@ const MAX_BEFORE_HEADING: usize = 8;
 const MAX_COUNTER: usize = 2;
 /// Number of ancestors searched for a link around a teaser.
 const MAX_LINK_DEPTH: usize = 6;
+/// Number of siblings on either side that are searched for an equal part.
+const MAX_EQUAL_DISTANCE: usize = 4;
+/// Maximum number of links that a part has more than its equal, and of nodes of a part in which links are counted.
+const MAX_MORE_LINKS: usize = 1;
+const MAX_COUNTED: usize = 200;
 
 /// Number of ancestors searched for the owner of a footer.
 const MAX_OWNER_DEPTH: usize = 8;
@@ -108,6 +113,8 @@ struct Meaning {
     body: bool,
     /// Set if nothing but the word for a teaser makes it boilerplate.
     teaser: bool,
+    /// Set if nothing but a word that may set off one of several equal parts makes it boilerplate.
+    distinction: bool,
 }
 
 /// Meanings of the class names and ids of a page, which repeat.
@@ -121,10 +128,13 @@ impl Names {
         }
         let words = split_words(token);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let is_distinction = |word: &String| DISTINCTION_WORDS.contains(&word.as_str());
+        let others: Vec<String> = words.iter().filter(|word| !is_distinction(word)).cloned().collect();
         let meaning = Meaning {
             mark: mark_of(&words, token.split_once("__").map(|(block, _)| split_words(block).len())),
             body: is_body(&words),
             teaser: has(&TEASER_WORDS) && !has(&BOILERPLATE_WORDS),
+            distinction: has(&DISTINCTION_WORDS) && mark_of(&others, None) == Mark::None,
         };
         self.0.insert(token.to_owned(), meaning);
         meaning
@@ -172,11 +182,12 @@ impl Names {
                 if token == "d-none" && is_shown_on_wide_screens(&value) {
                     continue;
                 }
-                let Meaning { mark, teaser, .. } = self.meaning(token);
+                let Meaning { mark, teaser, distinction, .. } = self.meaning(token);
                 match mark {
                     Mark::None => {}
                     Mark::Comments | Mark::Footer | Mark::Side => return mark,
                     Mark::Boilerplate if teaser && leads_nowhere(element) => {}
+                    Mark::Boilerplate if distinction && self.has_equal(element) => {}
                     Mark::Boilerplate => found = Mark::Boilerplate,
                     Mark::Control | Mark::Form if found == Mark::None => found = mark,
                     Mark::Control | Mark::Form => {}
@@ -184,6 +195,32 @@ impl Names {
             }
         }
         found
+    }
+
+    /// Returns true for an element beside one of the same kind that has no mark and hardly fewer links: the plan that most
+    /// buy, among other plans.
+    fn has_equal(&mut self, element: &NodeRef) -> bool {
+        let Some(kind) = self.kind(element) else { return false };
+        let before = std::iter::successors(element.prev_element_sibling(), NodeRef::prev_element_sibling);
+        let after = std::iter::successors(element.next_element_sibling(), NodeRef::next_element_sibling);
+        let links = count_links(element);
+        before.take(MAX_EQUAL_DISTANCE).chain(after.take(MAX_EQUAL_DISTANCE)).any(|sibling| {
+            sibling.node_name() == element.node_name()
+                && self.kind(&sibling).as_ref() == Some(&kind)
+                && !self.has_marked_class(&sibling)
+                && links <= count_links(&sibling) + MAX_MORE_LINKS
+        })
+    }
+
+    /// Returns the first class name without a mark, which names the kind of the element.
+    fn kind(&mut self, element: &NodeRef) -> Option<String> {
+        let classes = element.attr("class")?;
+        classes.split_whitespace().find(|token| self.meaning(token).mark == Mark::None).map(str::to_owned)
+    }
+
+    fn has_marked_class(&mut self, element: &NodeRef) -> bool {
+        let classes = element.attr("class").unwrap_or_default();
+        classes.split_whitespace().any(|token| self.meaning(token).mark != Mark::None)
     }
 }
 
@@ -243,6 +280,11 @@ fn mark_of(words: &[String], part: Option<usize>) -> Mark {
 fn names_source(footer: &NodeRef) -> bool {
     let mut around = footer.ancestors_it(Some(MAX_OWNER_DEPTH));
     around.find(|around| FOOTED.iter().any(|name| around.has_name(name))).is_some_and(|of| of.has_name("blockquote"))
+}
+
+/// Counts the links at the start of an element.
+fn count_links(element: &NodeRef) -> usize {
+    element.descendants_it().take(MAX_COUNTED).filter(|inner| inner.has_name("a") && inner.has_attr("href")).count()
 }
 
 /// Returns true for an element without a link, inside or around. A teaser without a link introduces the text below it.

@@ -136,6 +136,7 @@ fn hostile_pages_take_linear_time() {
         ("loose captions", repeated("<figcaption>c</figcaption><img src=x>")),
         ("introductions", enclosed("<h1>x</h1>", "<div class=intro><p>An introduction of some words.", "<p>words")),
         ("teasers", repeated("<div class=teaser><p>x</div>")),
+        ("equal parts", repeated("<div class='plan popular'>x</div>")),
         ("ingredients", enclosed("<ul>", "<li itemprop=recipeIngredient>x", "</ul>")),
         ("loose ingredients", repeated("<div class=ingredient>x</div>")),
         ("forms", repeated("<form><input>x</form>")),

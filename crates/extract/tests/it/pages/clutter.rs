@@ -375,3 +375,31 @@ fn section_whose_id_is_the_slug_of_its_heading_is_kept() {
         reads(&article(&inside), &KEPT, &["about tar,"]);
     }
 }
+
+#[test]
+fn one_of_equal_parts_that_is_set_off_is_kept() {
+    let part =
+        |class: &str, name: &str| format!("<div class='{class}'><h3>{name}</h3><p>For {name} persons.</p></div>");
+    for (classes, dropped) in [
+        (["plan", "plan popular", "plan"], false),
+        (["plan plan--ten", "plan plan--recommended", "plan plan--many"], false),
+        (["plan", "most-popular plan", "plan"], false),
+        // Advertising, a byline, and parts of another kind.
+        (["plan", "plan sponsored", "plan"], true),
+        (["plan", "plan author", "plan"], true),
+        (["plan", "popular", "plan"], true),
+        (["plan", "box popular", "plan"], true),
+        (["plan popular", "plan popular", "plan popular"], true),
+    ] {
+        let plans = [part(classes[0], "one"), part(classes[1], "ten"), part(classes[2], "many")].concat();
+        let text = ["For ten persons."];
+        let (kept, dropped) = if dropped { (&[][..], &text[..]) } else { (&text[..], &[][..]) };
+        reads(&article(&format!("{plans}{}", prose("tar"))), &[&KEPT[..], kept].concat(), dropped);
+    }
+    // A box of links among boxes of text.
+    let inside = format!(
+        "<div class='box'>{}</div><div class='box popular'><p>See <a href='/1'>A mill burns</a>, <a href='/2'>A mill is built</a></p></div>",
+        prose("tar")
+    );
+    reads(&article(&inside), &["about tar,"], &["A mill burns"]);
+}
