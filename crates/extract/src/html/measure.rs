@@ -101,6 +101,9 @@ pub(super) fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// Selector of headings of any level.
+pub(super) const HEADINGS: &str = "h1, h2, h3, h4, h5, h6";
+
 /// Returns true for a heading of any level.
 pub(super) fn is_heading(node: &NodeRef) -> bool {
     ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name))

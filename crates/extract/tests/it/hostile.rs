@@ -136,6 +136,8 @@ fn hostile_pages_take_linear_time() {
         ("loose captions", repeated("<figcaption>c</figcaption><img src=x>")),
         ("introductions", enclosed("<h1>x</h1>", "<div class=intro><p>An introduction of some words.", "<p>words")),
         ("teasers", repeated("<div class=teaser><p>x</div>")),
+        ("marked parts", repeated("<div class='promo card'><h3>x</h3></div>")),
+        ("nested marked parts", nested(200, "<div class=promo><h3>", "<p class=author>x")),
         ("equal parts", repeated("<div class='plan popular'>x</div>")),
         ("ingredients", enclosed("<ul>", "<li itemprop=recipeIngredient>x", "</ul>")),
         ("loose ingredients", repeated("<div class=ingredient>x</div>")),

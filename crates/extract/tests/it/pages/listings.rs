@@ -149,3 +149,42 @@ fn layout_tables_become_text() {
         &["[Two]"],
     );
 }
+
+#[test]
+fn pages_made_of_marked_parts_keep_them() {
+    let dish = |name: &str, price: &str| {
+        format!(
+            "<div class='menu-item'><h3>{name}</h3><p>Tomatoes, cheese, olives, herbs of the valley</p><span class='price'>{price}</span></div>"
+        )
+    };
+    let menu: String = [["Margherita", "Funghi", "Diavola", "Calzone"], ["Carbonara", "Vongole", "Pesto", "Norma"]]
+        .map(|names| {
+            let dishes = names.map(|name| dish(name, "8.50")).concat();
+            format!("<div class='menu-section'><h2>With {}</h2>{dishes}</div>", names[0])
+        })
+        .concat();
+    let team: String = ["Ann", "Bea", "Cid", "Dan", "Eve", "Fay"]
+        .map(|name| format!("<div class='member'><h3>{name}</h3><div class='bio'><p>{name} studied medicine in Leeds and has worked at the clinic since 2009, with a focus on the hand.</p></div></div>"))
+        .concat();
+    let cards: String = ["Gold Card", "Blue Card", "Black Card"]
+        .map(|name| format!("<div class='credit-card-box'><h2>{name}</h2><p>Two points for each pound that you spend in shops, hotels and restaurants, and lounges in six hundred airports of the world.</p></div>"))
+        .concat();
+    let short = "<p>All that is here is made by hand, and comes from the valley.</p>";
+    let long = "<p>All that is here is made by hand, and comes from the valley. Who does not find it here will not find it elsewhere, unless the river is low enough to cross, which it seldom is, and only in late summer.</p>";
+    for intro in [short, long] {
+        for (parts, kept) in [
+            (&menu, ["Margherita", "8.50", "Carbonara"]),
+            (&team, ["Ann studied medicine", "Cid studied", "Fay studied"]),
+            (&cards, ["Gold Card", "Blue Card", "Two points"]),
+        ] {
+            reads(&site("Low Ford", &format!("<div class='wrap'><h1>Low Ford</h1>{intro}{parts}</div>")), &kept, &[]);
+        }
+    }
+    // One of them, one that repeats its kind inside, and parts of links.
+    let author =
+        "<div class='bio'><h3>Ann</h3><div class='bio'><p>Ann has written about fords for ten years.</p></div></div>";
+    let links =
+        "<div class='related-box'><h3><a href='/1'>A mill burns down in the night of Sunday</a></h3></div>".repeat(6);
+    let body = format!("<div class='wrap'><h1>Low Ford</h1>{long}{author}{links}</div>");
+    reads(&site("Low Ford", &body), &["made by hand"], &["Ann has written", "A mill burns"]);
+}
