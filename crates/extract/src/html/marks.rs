@@ -8,7 +8,7 @@ use super::mark_words::{
     BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, DISTINCTION_WORDS, FOOTER_WORDS,
     SIDE_PAIRS, SIDE_WORDS, TEASER_WORDS,
 };
-use super::measure::is_heading;
+use super::measure::{first_heading, is_heading};
 
 /// Words that make the next word a property of something else: `is-related`, `layout-sidebar`.
 const PROPERTY_PREFIXES: [&str; 4] = ["hide", "is", "layout", "show"];
@@ -16,8 +16,6 @@ const PROPERTY_PREFIXES: [&str; 4] = ["hide", "is", "layout", "show"];
 const PROPERTY_PREPOSITIONS: [&str; 4] = ["has", "no", "with", "without"];
 /// Maximum length in bytes of a name space in a class name.
 const MAX_NAME_SPACE: usize = 2;
-/// Maximum number of nodes before the heading of a section.
-const MAX_BEFORE_HEADING: usize = 8;
 /// Maximum number of digits of the counter at the end of an id. Longer numbers are those of posts.
 const MAX_COUNTER: usize = 2;
 /// Number of ancestors searched for a link around a teaser.
@@ -301,7 +299,7 @@ fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
     if !is_section {
         return false;
     }
-    element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading).is_some_and(|heading| {
+    first_heading(element).is_some_and(|heading| {
         let text = heading.text();
         let titles = [&*text, without_number(&heading, &text)];
         let slugs = [id, without_counter(id)];

@@ -138,6 +138,7 @@ fn hostile_pages_take_linear_time() {
         ("teasers", repeated("<div class=teaser><p>x</div>")),
         ("marked parts", repeated("<div class='promo card'><h3>x</h3></div>")),
         ("nested marked parts", nested(200, "<div class=promo><h3>", "<p class=author>x")),
+        ("facts", halves("<main><div><p>", "a sentence ", "</div>", "<div class=a><h2>x</h2><ul><li>y</ul></div>")),
         ("equal parts", repeated("<div class='plan popular'>x</div>")),
         ("ingredients", enclosed("<ul>", "<li itemprop=recipeIngredient>x", "</ul>")),
         ("loose ingredients", repeated("<div class=ingredient>x</div>")),
