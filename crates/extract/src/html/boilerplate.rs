@@ -1,10 +1,12 @@
 //! Removal of boilerplate around the content of a page: navigation, sharing, advertising, related articles, comments.
 
+use std::collections::{HashMap, HashSet};
+
 use dom_query::NodeRef;
 
 use super::forms;
 use super::marks::{Mark, Names};
-use super::measure::{Measure, Measures};
+use super::measure::{HEADINGS, Measure, Measures};
 use super::node_map::{NodeMap, NodeSet};
 
 /// Selector of elements that are never content.
@@ -50,6 +52,8 @@ pub(super) fn remove(body: &NodeRef, from_web: bool) {
     let headline = (headlines.length() == 1).then(|| headlines.nodes().first().copied()).flatten();
     let kept = content_and_ancestors(&page, &bodies, headline, &measures);
     let bodies = bodies.iter().map(|node| node.id).collect();
+    let headings = page.select(HEADINGS);
+    let headed = with_ancestors(headings.nodes().iter());
     let mut classifier = Classifier {
         measures,
         marks,
@@ -59,8 +63,13 @@ pub(super) fn remove(body: &NodeRef, from_web: bool) {
         outside_marks: Amount::default(),
         headline: headline.is_some(),
         kept,
+        headed,
+        shares: HashMap::new(),
     };
     classifier.outside_marks = classifier.outside_marks(body, false);
+    let mut shares = HashMap::new();
+    classifier.add_shares(body, &mut HashSet::new(), &mut shares);
+    classifier.shares = shares;
     let mut removed = Vec::new();
     classifier.collect_boilerplate(body, false, &mut removed);
     for element in removed {
@@ -96,16 +105,21 @@ fn content_and_ancestors(
     let declared = page.select("[itemprop=articleBody], main, [role=main]");
     let running = |node: &&NodeRef| measures.get(node).running;
     let largest = bodies.iter().max_by(|one, other| running(one).total_cmp(&running(other)));
-    let mut kept = NodeSet::default();
-    for node in declared.nodes().iter().chain(largest).chain(&headline) {
-        for around in std::iter::once(*node).chain(node.ancestors_it(None)) {
-            // Ancestors of a kept element are kept already.
-            if !kept.insert(around.id) {
+    with_ancestors(declared.nodes().iter().chain(largest).chain(&headline))
+}
+
+/// Returns the elements with their ancestors.
+fn with_ancestors<'n, 'a: 'n>(elements: impl Iterator<Item = &'n NodeRef<'a>>) -> NodeSet {
+    let mut found = NodeSet::default();
+    for element in elements {
+        for around in std::iter::once(*element).chain(element.ancestors_it(None)) {
+            // Its ancestors are there already.
+            if !found.insert(around.id) {
                 break;
             }
         }
     }
-    kept
+    found
 }
 
 /// Amount of text.
@@ -118,6 +132,15 @@ struct Amount {
     comments: f64,
     /// Set if comments hold bodies of articles, as the posts of a forum do.
     posts: bool,
+}
+
+/// Name and class of elements that are parts of the same kind, such as the dishes of a menu.
+type Kind = (String, String);
+
+/// Returns the kind of an element. An element without a class is alone.
+fn kind(element: &NodeRef) -> Option<Kind> {
+    let class = element.attr("class")?;
+    Some((element.node_name()?.to_string(), class.to_string()))
 }
 
 struct Classifier {
@@ -134,6 +157,10 @@ struct Classifier {
     headline: bool,
     /// Elements that are never boilerplate, even with marks.
     kept: NodeSet,
+    /// Elements with headings inside.
+    headed: NodeSet,
+    /// Shares of the elements that are marked as boilerplate, by their kind.
+    shares: HashMap<Kind, f64>,
 }
 
 impl Classifier {
@@ -202,6 +229,39 @@ impl Classifier {
         if self.all > 0.0 { self.measures.get(element).running / self.all } else { 0.0 }
     }
 
+    /// Returns the element's share of the page. Text below headings of its own counts even if it is not running, as in a
+    /// menu with prices.
+    fn own_share(&self, element: &NodeRef) -> f64 {
+        let share = self.share(element);
+        if self.text == 0.0 || !self.headed.contains(&element.id) {
+            return share;
+        }
+        let measure = self.measures.get(element);
+        share.max((measure.text - measure.links) / self.text)
+    }
+
+    /// Returns the share of all elements of the same kind, which are boilerplate or content together.
+    fn share_of_kind(&self, element: &NodeRef) -> f64 {
+        let share = self.own_share(element);
+        kind(element).and_then(|kind| self.shares.get(&kind)).map_or(share, |all| all.max(share))
+    }
+
+    /// Adds the shares of boilerplate below the element. `open` has the kinds around it: an element in one of its kind
+    /// counts once.
+    fn add_shares(&self, element: &NodeRef, open: &mut HashSet<Kind>, shares: &mut HashMap<Kind, f64>) {
+        for child in element.children_it(false).filter(NodeRef::is_element) {
+            let kind = if self.mark(&child) == Mark::Boilerplate { kind(&child) } else { None };
+            let opened = kind.filter(|kind| open.insert(kind.clone()));
+            if let Some(kind) = &opened {
+                *shares.entry(kind.clone()).or_default() += self.own_share(&child);
+            }
+            self.add_shares(&child, open, shares);
+            if let Some(kind) = opened {
+                open.remove(&kind);
+            }
+        }
+    }
+
     /// Returns true for a marked element that is small enough, or whose page has enough other text. `inside` is true
     /// in the body of an article.
     ///
@@ -225,8 +285,13 @@ impl Classifier {
             // Without other text, the comments are the content.
             Mark::Comments => share <= MAX_SHARE && left >= self.all * MIN_LEFT_OF_COMMENTS,
             Mark::Side if is_article && !inside => share <= MAX_SHARE_BESIDE,
+            // A short text may introduce what is marked.
+            Mark::Boilerplate if is_article && left < MIN_ARTICLE => {
+                self.share_of_kind(element) <= MAX_SHARE_OF_ARTICLE
+            }
             Mark::Boilerplate | Mark::Side if is_article => share <= MAX_SHARE_OF_ARTICLE,
-            Mark::Boilerplate | Mark::Side | Mark::Footer => share <= MAX_SHARE,
+            Mark::Boilerplate => self.share_of_kind(element) <= MAX_SHARE,
+            Mark::Side | Mark::Footer => share <= MAX_SHARE,
         }
     }
 }

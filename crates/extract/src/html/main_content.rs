@@ -3,8 +3,9 @@
 use dom_query::{NodeRef, Selection};
 
 use super::lead;
-use super::measure::Measures;
+use super::measure::{Measures, first_heading};
 use super::node_map::NodeSet;
+use super::prompts;
 use super::recipe;
 
 /// Selectors of the element with an article's text, the strictest first: structured data, then class names of
@@ -22,7 +23,7 @@ const BODY_SELECTORS: [&str; 4] = [
 const MIN_BODY_SHARE: f64 = 0.5;
 /// Minimum share of its parent's running text for a child to be the content without its siblings.
 const MIN_CHILD_SHARE: f64 = 0.85;
-/// Minimum running text to keep a sibling: before the content, and in an element like it.
+/// Minimum running text to keep a sibling: before the content, and in an element like it without a heading.
 const MIN_LEAD: f64 = 120.0;
 const MIN_CONTINUATION: f64 = 200.0;
 /// Maximum link share of such a sibling.
@@ -101,12 +102,14 @@ fn is_within(inner: &NodeRef, outer: &NodeRef) -> bool {
 }
 
 /// Descends while one child has nearly all running text, and removes its siblings: headline, byline, related articles.
-/// Siblings that introduce the text (a summary, a question) or continue it are kept; the element around them is then
-/// the content.
+/// Siblings that introduce the text (a summary, a question), continue it or state facts are kept; the element around
+/// them is then the content.
 fn narrow<'a>(body: &NodeRef<'a>, found: NodeRef<'a>, measures: &Measures) -> NodeRef<'a> {
     let (mut content, mut element) = (found, found);
     let mut unrelated = Vec::new();
+    let mut declared = found.ancestors_it(None).any(|around| is_declared(&around));
     loop {
+        declared |= is_declared(&element);
         let running = measures.get(&element).running;
         let children: Vec<NodeRef> = element.children_it(false).filter(NodeRef::is_element).collect();
         let heavy = children.iter().position(|child| measures.get(child).running >= running * MIN_CHILD_SHARE);
@@ -115,7 +118,10 @@ fn narrow<'a>(body: &NodeRef<'a>, found: NodeRef<'a>, measures: &Measures) -> No
             break;
         };
         let belongs = |place: usize, child: &NodeRef| {
-            place == at || (place < at && is_introduction(child, measures)) || is_continuation(child, &heavy, measures)
+            place == at
+                || (place < at && is_introduction(child, measures))
+                || is_continuation(child, &heavy, declared, measures)
+                || (declared && states_facts(child, measures))
         };
         let (pieces, others): (Vec<_>, Vec<_>) =
             children.into_iter().enumerate().partition(|(place, child)| belongs(*place, child));
@@ -142,10 +148,37 @@ fn is_introduction(element: &NodeRef, measures: &Measures) -> bool {
     measure.running >= MIN_LEAD && measure.link_share() <= MAX_SIBLING_LINKS
 }
 
-fn is_continuation(element: &NodeRef, of: &NodeRef, measures: &Measures) -> bool {
+/// Returns true for text in an element like that of the main text: a further section or post. Short text without a
+/// heading is one only in `declared` content, and by its class: around that, the rows of a layout are alike too.
+fn is_continuation(element: &NodeRef, of: &NodeRef, declared: bool, measures: &Measures) -> bool {
     let measure = measures.get(element);
     let alike = element.node_name() == of.node_name() && element.attr("class") == of.attr("class");
-    alike && measure.running >= MIN_CONTINUATION && measure.link_share() <= MAX_SIBLING_LINKS
+    if !alike || measure.text == 0.0 || measure.link_share() > MAX_SIBLING_LINKS {
+        return false;
+    }
+    measure.running >= MIN_CONTINUATION
+        || match first_heading(element) {
+            // A heading alone is the headline of the page.
+            Some(heading) => measure.text > measures.get(&heading).text && !leads_away(&heading),
+            None => declared && element.has_attr("class"),
+        }
+}
+
+/// Returns true for a section with a heading and a table or list of facts: a specification, opening hours, benefits.
+fn states_facts(element: &NodeRef, measures: &Measures) -> bool {
+    measures.get(element).link_share() <= MAX_SIBLING_LINKS
+        && first_heading(element)
+            .is_some_and(|heading| ["h2", "h3"].iter().any(|level| heading.has_name(level)) && !leads_away(&heading))
+        && Selection::from(*element).select("th, dl, li").exists()
+}
+
+fn leads_away(heading: &NodeRef) -> bool {
+    prompts::prompt(&heading.text()).is_some()
+}
+
+/// Returns true for an element whose tag or role declares it content.
+fn is_declared(element: &NodeRef) -> bool {
+    element.has_name("main") || element.has_name("article") || element.attr("role").as_deref() == Some("main")
 }
 
 /// Returns true if the element can be the whole content; a paragraph, list or data table is only part of it.

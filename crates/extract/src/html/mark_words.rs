@@ -101,6 +101,8 @@ pub(super) const BOILERPLATE_WORDS: [&str; 98] = [
     "trending",
     "werbung",
 ];
+/// Words of [`BOILERPLATE_WORDS`] that may also set off one of several equal parts, such as the plan that most buy.
+pub(super) const DISTINCTION_WORDS: [&str; 3] = ["popular", "recommended", "trending"];
 /// Pairs of words that mark boilerplate only together.
 pub(super) const BOILERPLATE_PAIRS: [(&str, &str); 52] = [
     ("image", "subtitle"),

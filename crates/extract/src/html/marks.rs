@@ -5,19 +5,26 @@ use std::collections::HashMap;
 use dom_query::{NodeRef, Selection};
 
 use super::mark_words::{
-    BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, FOOTER_WORDS, SIDE_PAIRS,
-    SIDE_WORDS, TEASER_WORDS,
+    BOILERPLATE_PAIRS, BOILERPLATE_WORDS, COMMENT_WORDS, CONTROL_PAIRS, CONTROL_WORDS, DISTINCTION_WORDS, FOOTER_WORDS,
+    SIDE_PAIRS, SIDE_WORDS, TEASER_WORDS,
 };
-use super::measure::is_heading;
+use super::measure::{first_heading, is_heading};
 
-/// Words that make the next word a property of something else: `has-sidebar`, `no-comments`.
-const PROPERTY_PREFIXES: [&str; 8] = ["has", "with", "no", "without", "hide", "is", "layout", "show"];
+/// Words that make the next word a property of something else: `is-related`, `layout-sidebar`.
+const PROPERTY_PREFIXES: [&str; 4] = ["hide", "is", "layout", "show"];
+/// Words that make all further words properties of something else: `no-comments`, `anchorWithStickyNavbar`.
+const PROPERTY_PREPOSITIONS: [&str; 4] = ["has", "no", "with", "without"];
 /// Maximum length in bytes of a name space in a class name.
 const MAX_NAME_SPACE: usize = 2;
-/// Maximum number of nodes before the heading of a section.
-const MAX_BEFORE_HEADING: usize = 8;
+/// Maximum number of digits of the counter at the end of an id. Longer numbers are those of posts.
+const MAX_COUNTER: usize = 2;
 /// Number of ancestors searched for a link around a teaser.
 const MAX_LINK_DEPTH: usize = 6;
+/// Number of siblings on either side that are searched for an equal part.
+const MAX_EQUAL_DISTANCE: usize = 4;
+/// Maximum number of links that a part has more than its equal, and of nodes of a part in which links are counted.
+const MAX_MORE_LINKS: usize = 1;
+const MAX_COUNTED: usize = 200;
 
 /// Number of ancestors searched for the owner of a footer.
 const MAX_OWNER_DEPTH: usize = 8;
@@ -104,6 +111,8 @@ struct Meaning {
     body: bool,
     /// Set if nothing but the word for a teaser makes it boilerplate.
     teaser: bool,
+    /// Set if nothing but a word that may set off one of several equal parts makes it boilerplate.
+    distinction: bool,
 }
 
 /// Meanings of the class names and ids of a page, which repeat.
@@ -117,10 +126,13 @@ impl Names {
         }
         let words = split_words(token);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let is_distinction = |word: &String| DISTINCTION_WORDS.contains(&word.as_str());
+        let others: Vec<String> = words.iter().filter(|word| !is_distinction(word)).cloned().collect();
         let meaning = Meaning {
-            mark: mark_of(&words),
+            mark: mark_of(&words, token.split_once("__").map(|(block, _)| split_words(block).len())),
             body: is_body(&words),
             teaser: has(&TEASER_WORDS) && !has(&BOILERPLATE_WORDS),
+            distinction: has(&DISTINCTION_WORDS) && mark_of(&others, None) == Mark::None,
         };
         self.0.insert(token.to_owned(), meaning);
         meaning
@@ -168,11 +180,12 @@ impl Names {
                 if token == "d-none" && is_shown_on_wide_screens(&value) {
                     continue;
                 }
-                let Meaning { mark, teaser, .. } = self.meaning(token);
+                let Meaning { mark, teaser, distinction, .. } = self.meaning(token);
                 match mark {
                     Mark::None => {}
                     Mark::Comments | Mark::Footer | Mark::Side => return mark,
                     Mark::Boilerplate if teaser && leads_nowhere(element) => {}
+                    Mark::Boilerplate if distinction && self.has_equal(element) => {}
                     Mark::Boilerplate => found = Mark::Boilerplate,
                     Mark::Control | Mark::Form if found == Mark::None => found = mark,
                     Mark::Control | Mark::Form => {}
@@ -180,6 +193,32 @@ impl Names {
             }
         }
         found
+    }
+
+    /// Returns true for an element beside one of the same kind that has no mark and hardly fewer links: the plan that most
+    /// buy, among other plans.
+    fn has_equal(&mut self, element: &NodeRef) -> bool {
+        let Some(kind) = self.kind(element) else { return false };
+        let before = std::iter::successors(element.prev_element_sibling(), NodeRef::prev_element_sibling);
+        let after = std::iter::successors(element.next_element_sibling(), NodeRef::next_element_sibling);
+        let links = count_links(element);
+        before.take(MAX_EQUAL_DISTANCE).chain(after.take(MAX_EQUAL_DISTANCE)).any(|sibling| {
+            sibling.node_name() == element.node_name()
+                && self.kind(&sibling).as_ref() == Some(&kind)
+                && !self.has_marked_class(&sibling)
+                && links <= count_links(&sibling) + MAX_MORE_LINKS
+        })
+    }
+
+    /// Returns the first class name without a mark, which names the kind of the element.
+    fn kind(&mut self, element: &NodeRef) -> Option<String> {
+        let classes = element.attr("class")?;
+        classes.split_whitespace().find(|token| self.meaning(token).mark == Mark::None).map(str::to_owned)
+    }
+
+    fn has_marked_class(&mut self, element: &NodeRef) -> bool {
+        let classes = element.attr("class").unwrap_or_default();
+        classes.split_whitespace().any(|token| self.meaning(token).mark != Mark::None)
     }
 }
 
@@ -200,14 +239,21 @@ fn is_body(words: &[String]) -> bool {
         && matches!(part.as_str(), "content" | "body" | "text")
 }
 
-/// Returns the mark of a class name's or id's words.
-fn mark_of(words: &[String]) -> Mark {
+/// Returns the mark of a class name's or id's words. `part` is the place of the first word that names a part of what the
+/// words before it name, as in `player-with-cover__caption`.
+fn mark_of(words: &[String], part: Option<usize>) -> Mark {
     let mut found = Mark::None;
+    let mut is_property = false;
     for (at, word) in words.iter().enumerate() {
-        if at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str()) {
+        is_property &= part != Some(at);
+        if is_property || (at > 0 && PROPERTY_PREFIXES.contains(&words[at - 1].as_str())) {
             continue;
         }
         let word = word.as_str();
+        if PROPERTY_PREPOSITIONS.contains(&word) {
+            is_property = true;
+            continue;
+        }
         let pair = words.get(at + 1).map(|next| (word, next.as_str()));
         let is_pair = |pairs: &[(&str, &str)]| pair.is_some_and(|pair| pairs.contains(&pair));
         if COMMENT_WORDS.contains(&word) {
@@ -234,6 +280,11 @@ fn names_source(footer: &NodeRef) -> bool {
     around.find(|around| FOOTED.iter().any(|name| around.has_name(name))).is_some_and(|of| of.has_name("blockquote"))
 }
 
+/// Counts the links at the start of an element.
+fn count_links(element: &NodeRef) -> usize {
+    element.descendants_it().take(MAX_COUNTED).filter(|inner| inner.has_name("a") && inner.has_attr("href")).count()
+}
+
 /// Returns true for an element without a link, inside or around. A teaser without a link introduces the text below it.
 fn leads_nowhere(element: &NodeRef) -> bool {
     !element.ancestors_it(Some(MAX_LINK_DEPTH)).any(|around| around.has_name("a"))
@@ -248,9 +299,46 @@ fn is_slug_of_heading(element: &NodeRef, id: &str) -> bool {
     if !is_section {
         return false;
     }
-    let heading = element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading);
-    let (heading, id) = (heading.map(|heading| split_words(&heading.text())).unwrap_or_default(), split_words(id));
-    !id.is_empty() && heading.starts_with(&id)
+    first_heading(element).is_some_and(|heading| {
+        let text = heading.text();
+        let titles = [&*text, without_number(&heading, &text)];
+        let slugs = [id, without_counter(id)];
+        titles.iter().any(|title| slugs.iter().any(|slug| begins_with_slug(title, slug)))
+    })
+}
+
+/// Returns the text of a heading without the number of its section. A bare number may be a count: `5 Comments`.
+fn without_number<'t>(heading: &NodeRef, text: &'t str) -> &'t str {
+    let title = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    let is_number = text.strip_suffix(title).is_some_and(|number| number.contains('.'))
+        || Selection::from(*heading).select("[class*=section-number]").exists();
+    if is_number { title } else { text }
+}
+
+/// Returns an id without the counter that tells it from the same id above: `usage-1`.
+fn without_counter(id: &str) -> &str {
+    let slug = id.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = id.len() - slug.len();
+    slug.strip_suffix(['-', '_']).filter(|_| (1..=MAX_COUNTER).contains(&digits)).unwrap_or(id)
+}
+
+/// Returns true if the text begins with the letters and digits of the slug, and a word ends there. Slugs of one text
+/// differ in their hyphens: `whats-new` and `what-s-new`.
+fn begins_with_slug(text: &str, slug: &str) -> bool {
+    let letters = |c: char| c.to_lowercase().filter(|c| c.is_alphanumeric());
+    let mut expected = slug.chars().flat_map(letters).peekable();
+    if expected.peek().is_none() {
+        return false;
+    }
+    for c in text.chars() {
+        if expected.peek().is_none() {
+            return !c.is_alphanumeric();
+        }
+        if !letters(c).all(|letter| expected.next() == Some(letter)) {
+            return false;
+        }
+    }
+    expected.peek().is_none()
 }
 
 /// Splits a class name into words: `relatedPosts`, `related-posts` and `related_posts` are the same two.
@@ -279,5 +367,25 @@ mod tests {
         assert_eq!(split_words("relatedPosts"), ["related", "posts"]);
         assert_eq!(split_words("c-related_posts--wide"), ["c", "related", "posts", "wide"]);
         assert_eq!(split_words("ADS"), ["ads"]);
+    }
+
+    #[test]
+    fn slugs_are_compared_by_their_letters() {
+        for (text, slug) in [
+            ("GitHub comments", "github-comments"),
+            ("What’s new in cookies?", "whats-new-in-cookies"),
+            ("What's new", "what-s-new"),
+            ("Discussion ¶", "discussion"),
+            ("Straße İ", "straße-i̇"),
+        ] {
+            assert!(begins_with_slug(text, slug), "{text}");
+        }
+        for (text, slug) in [("Comments", "comment"), ("Discussion", "discussion-of-it"), ("Nav", "-"), ("", "nav")] {
+            assert!(!begins_with_slug(text, slug), "{text}");
+        }
+        assert_eq!(without_counter("cookies-12"), "cookies");
+        assert_eq!(without_counter("comments-1234"), "comments-1234");
+        assert_eq!(without_counter("covid19"), "covid19");
+        assert_eq!(without_counter("1"), "1");
     }
 }

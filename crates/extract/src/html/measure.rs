@@ -14,6 +14,8 @@ pub(super) const SILENT: [&str; 16] = [
 const MIN_RUNNING: f64 = 40.0;
 /// Maximum share of link text in a block of running text.
 const MAX_RUNNING_LINKS: f64 = 0.4;
+/// Maximum number of nodes before the heading of a section.
+const MAX_BEFORE_HEADING: usize = 8;
 
 /// Sums over an element and its descendants. Weights are in characters; a character of a script without spaces weighs
 /// as much as half a word.
@@ -101,9 +103,17 @@ pub(super) fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// Selector of headings of any level.
+pub(super) const HEADINGS: &str = "h1, h2, h3, h4, h5, h6";
+
 /// Returns true for a heading of any level.
 pub(super) fn is_heading(node: &NodeRef) -> bool {
     ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name))
+}
+
+/// Returns the heading at the start of an element.
+pub(super) fn first_heading<'a>(element: &NodeRef<'a>) -> Option<NodeRef<'a>> {
+    element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading)
 }
 
 /// Returns true for elements that end a paragraph.

@@ -334,3 +334,72 @@ fn heading_keeps_its_id() {
     let inside = format!("<h3 id='nav_of_the_river'>Navigation of the river</h3>{}", prose("tar"));
     reads(&article(&inside), &["### Navigation of the river", "about tar,"], &[]);
 }
+
+#[test]
+fn class_that_tells_what_a_heading_has_is_no_mark() {
+    // Documentation sites name headings after the bar that they must stay below.
+    let inside = format!(
+        "<h2 class='anchor anchorWithStickyNavbar_LWe7' id='usage'>Usage</h2>{}\
+         <h3 class='anchor anchorWithHideOnScrollNavbar_WYt5' id='flags'>Flags</h3>{}<div class='has-left-sidebar'>{}</div>",
+        prose("tar"),
+        prose("wax"),
+        prose("oil")
+    );
+    reads(&article(&inside), &["## Usage", "about tar,", "### Flags", "about wax,", "about oil,"], &[]);
+    // Words before it are marks, and so are the names of parts.
+    for class in ["sidebar-with-tabs", "player-with-cover__caption"] {
+        let inside = format!("<div class='{class}'><p>Ten bridges that are older than they look.</p></div>");
+        reads(&article(&inside), &KEPT, &["Ten bridges"]);
+    }
+}
+
+#[test]
+fn section_whose_id_is_the_slug_of_its_heading_is_kept() {
+    for (id, heading) in [
+        ("discussion", "<span class='header-section-number'>5</span> Discussion"),
+        ("related-work", "4.2 Related work"),
+        ("github-comments", "GitHub comments"),
+        ("javascript-navigation", "JavaScript navigation"),
+        ("whats-new-in-cookies", "What's new in cookies?"),
+        ("whats-new-in-cookies", "What’s new in cookies?"),
+        ("discussion-1", "Discussion"),
+        ("cookies_2", "1. Cookies"),
+    ] {
+        let inside = format!("<section id='{id}'><h2>{heading}</h2>{}</section>", prose("tar"));
+        reads(&article(&inside), &["about tar,"], &[]);
+        reads(&article(&inside.replace("<section", "<div class='section level2'")), &["about tar,"], &[]);
+    }
+    // A count is no number of a section, and a word that goes on is another one.
+    for (id, heading) in [("comments", "5 Comments"), ("comment", "Comments"), ("comments-4711", "Comments")] {
+        let inside = format!("<section id='{id}'><h2>{heading}</h2>{0}{0}</section>", prose("tar"));
+        reads(&article(&inside), &KEPT, &["about tar,"]);
+    }
+}
+
+#[test]
+fn one_of_equal_parts_that_is_set_off_is_kept() {
+    let part =
+        |class: &str, name: &str| format!("<div class='{class}'><h3>{name}</h3><p>For {name} persons.</p></div>");
+    for (classes, dropped) in [
+        (["plan", "plan popular", "plan"], false),
+        (["plan plan--ten", "plan plan--recommended", "plan plan--many"], false),
+        (["plan", "most-popular plan", "plan"], false),
+        // Advertising, a byline, and parts of another kind.
+        (["plan", "plan sponsored", "plan"], true),
+        (["plan", "plan author", "plan"], true),
+        (["plan", "popular", "plan"], true),
+        (["plan", "box popular", "plan"], true),
+        (["plan popular", "plan popular", "plan popular"], true),
+    ] {
+        let plans = [part(classes[0], "one"), part(classes[1], "ten"), part(classes[2], "many")].concat();
+        let text = ["For ten persons."];
+        let (kept, dropped) = if dropped { (&[][..], &text[..]) } else { (&text[..], &[][..]) };
+        reads(&article(&format!("{plans}{}", prose("tar"))), &[&KEPT[..], kept].concat(), dropped);
+    }
+    // A box of links among boxes of text.
+    let inside = format!(
+        "<div class='box'>{}</div><div class='box popular'><p>See <a href='/1'>A mill burns</a>, <a href='/2'>A mill is built</a></p></div>",
+        prose("tar")
+    );
+    reads(&article(&inside), &["about tar,"], &["A mill burns"]);
+}

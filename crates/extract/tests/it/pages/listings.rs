@@ -149,3 +149,93 @@ fn layout_tables_become_text() {
         &["[Two]"],
     );
 }
+
+#[test]
+fn pages_made_of_marked_parts_keep_them() {
+    let dish = |name: &str, price: &str| {
+        format!(
+            "<div class='menu-item'><h3>{name}</h3><p>Tomatoes, cheese, olives, herbs of the valley</p><span class='price'>{price}</span></div>"
+        )
+    };
+    let menu: String = [["Margherita", "Funghi", "Diavola", "Calzone"], ["Carbonara", "Vongole", "Pesto", "Norma"]]
+        .map(|names| {
+            let dishes = names.map(|name| dish(name, "8.50")).concat();
+            format!("<div class='menu-section'><h2>With {}</h2>{dishes}</div>", names[0])
+        })
+        .concat();
+    let team: String = ["Ann", "Bea", "Cid", "Dan", "Eve", "Fay"]
+        .map(|name| format!("<div class='member'><h3>{name}</h3><div class='bio'><p>{name} studied medicine in Leeds and has worked at the clinic since 2009, with a focus on the hand.</p></div></div>"))
+        .concat();
+    let cards: String = ["Gold Card", "Blue Card", "Black Card"]
+        .map(|name| format!("<div class='credit-card-box'><h2>{name}</h2><p>Two points for each pound that you spend in shops, hotels and restaurants, and lounges in six hundred airports of the world.</p></div>"))
+        .concat();
+    let short = "<p>All that is here is made by hand, and comes from the valley.</p>";
+    let long = "<p>All that is here is made by hand, and comes from the valley. Who does not find it here will not find it elsewhere, unless the river is low enough to cross, which it seldom is, and only in late summer.</p>";
+    for intro in [short, long] {
+        for (parts, kept) in [
+            (&menu, ["Margherita", "8.50", "Carbonara"]),
+            (&team, ["Ann studied medicine", "Cid studied", "Fay studied"]),
+            (&cards, ["Gold Card", "Blue Card", "Two points"]),
+        ] {
+            reads(&site("Low Ford", &format!("<div class='wrap'><h1>Low Ford</h1>{intro}{parts}</div>")), &kept, &[]);
+        }
+    }
+    // One of them, one that repeats its kind inside, and parts of links.
+    let author =
+        "<div class='bio'><h3>Ann</h3><div class='bio'><p>Ann has written about fords for ten years.</p></div></div>";
+    let links =
+        "<div class='related-box'><h3><a href='/1'>A mill burns down in the night of Sunday</a></h3></div>".repeat(6);
+    let body = format!("<div class='wrap'><h1>Low Ford</h1>{long}{author}{links}</div>");
+    reads(&site("Low Ford", &body), &["made by hand"], &["Ann has written", "A mill burns"]);
+}
+
+#[test]
+fn short_parts_beside_a_long_one_are_kept() {
+    let long = [prose("salt"), prose("rust"), prose("paint")].concat();
+    // Sections of documentation.
+    let sections = format!(
+        "<section id='usage'><h2>Usage</h2>{long}</section><section id='needs'><h2>Requirements</h2><p>A compiler for C.</p></section>\
+         <section id='options'><h2>Options</h2><table><tr><th>Option</th><td>timeout</td></tr></table></section>\
+         <section><h2>You may also like</h2><p>A mill burns down.</p></section>"
+    );
+    let kept = ["## Usage", "about paint,", "## Requirements\n\nA compiler for C.", "## Options", "timeout"];
+    reads(&site("Low Ford", &format!("<main><h1>Low Ford</h1>{sections}</main>")), &kept, &["A mill burns"]);
+    reads(&site("Low Ford", &format!("<div class='body'><h1>Low Ford</h1>{sections}</div>")), &kept, &["A mill burns"]);
+    // Posts of a thread.
+    let post = |text: &str| format!("<div class='post'><div class='who'>Ann</div><div>{text}</div></div>");
+    let thread = [post("<p>How deep is it?</p>"), post("<p>Deep.</p>"), post(&long), post("<p>Take the bridge.</p>")];
+    let body = format!("<main><h1>Depth</h1>{}</main>", thread.concat());
+    reads(&site("Depth", &body), &["How deep is it?", "Deep.", "about paint,", "Take the bridge."], &[]);
+    // The headline, rows of a layout, and links.
+    let row = |text: &str| format!("<div class='row'>{text}</div>");
+    let rows = [row("<h1>Low Ford in May</h1>"), row(&long)].concat();
+    reads(&site("Low Ford", &format!("<main>{rows}</main>")), &["about paint,"], &["Low Ford in May"]);
+    let rows = [row("<p>Call us on Mondays</p>"), row(&format!("<h1>Low Ford</h1>{long}")), row("<p>Made by Ann</p>")];
+    reads(&site("Low Ford", &rows.concat()), &["about paint,"], &["Call us", "Made by Ann"]);
+    let links = "<section><h2>Elsewhere</h2><p>See <a href='/1'>A mill burns down in the night</a>.</p></section>";
+    let body = format!("<main><h1>Low Ford</h1><section><h2>Usage</h2>{long}</section>{links}</main>");
+    reads(&site("Low Ford", &body), &["about paint,"], &["A mill burns"]);
+}
+
+#[test]
+fn facts_beside_a_description_are_kept() {
+    let description = format!("<div class='description'>{}{}</div>", prose("salt"), prose("rust"));
+    let specification = "<table><tr><th>Weight</th><td>280 grams without laces</td></tr></table>";
+    let benefits = "<ul><li>Thirty days of holiday</li><li>Bicycle leasing</li></ul>";
+    let places = "<dl><dt>Where</dt><dd>Town Hall, Main Street 5</dd></dl>";
+    for (facts, kept) in [(specification, "280 grams"), (benefits, "Thirty days"), (places, "Town Hall")] {
+        let page = |body: String| site("Low Ford", &body);
+        let facts = |heading: &str| format!("<div class='facts'>{heading}{facts}</div>");
+        for heading in ["<h2>Details</h2>", "<div><h3>Details</h3></div>"] {
+            let body = format!("<main><div><h1>Low Ford</h1>{description}{}</div></main>", facts(heading));
+            reads(&page(body), &["about rust,", "Details", kept], &[]);
+        }
+        // Without a heading, below one that leads away, or outside the content.
+        for heading in ["", "<h2>You may also like</h2>"] {
+            let body = format!("<main><h1>Low Ford</h1>{description}{}</main>", facts(heading));
+            reads(&page(body), &["about rust,"], &[kept]);
+        }
+        let body = format!("<div><h1>Low Ford</h1>{description}{}</div>", facts("<h2>Details</h2>"));
+        reads(&page(body), &["about rust,"], &[kept]);
+    }
+}
