@@ -134,6 +134,7 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     let mut indexed = file(ours, "indexed");
     indexed.outcome = Some(FileOutcome::Indexed);
     indexed.processed_etag = Some("etag".to_owned());
+    indexed.last_run_id = Some(Uuid::new_v4().into());
     db.register_file(indexed, StorageQuotas::NONE).await.unwrap();
     let run =
         |organization: OrganizationId| IndexRun::queued(Uuid::new_v4().into(), organization, RunMode::Incremental, NOW);
@@ -162,7 +163,7 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     assert_eq!(db.count("index_runs").await, 1);
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
-    assert_eq!((found.processed_etag.as_deref(), found.outcome), (None, None));
+    assert_eq!((found.processed_etag.as_deref(), found.outcome, found.last_run_id), (None, None, None));
     assert!(found.is_withdrawn(NOW, "etag") && !found.is_withdrawn(at(1), "etag"));
     db.register_file(file(ours, "indexed"), StorageQuotas::NONE).await.unwrap();
     assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW, "etag"));
