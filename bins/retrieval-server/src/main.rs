@@ -23,6 +23,7 @@ mod locked_folder;
 mod logging;
 mod memory;
 mod metrics;
+mod objects_binding;
 mod output;
 mod readiness;
 mod rendering;

@@ -30,7 +30,9 @@ use crate::readiness::Readiness;
 use crate::rendering::Browser;
 use crate::role::Role;
 use crate::temp_folder::TempFolder;
-use crate::{certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
+use crate::{
+    certificates, data_folder, descriptors, disk, embedder, logging, metrics, objects_binding, sandbox, traces,
+};
 use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
@@ -70,6 +72,10 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     };
     if let Some(note) = creation {
         tracing::info!("{note}");
+    }
+    tokio::select! {
+        checked = objects_binding::check(&settings, &store) => checked?,
+        () = signals.received() => return Ok(()),
     }
     let (index, _index_claim) = tokio::select! {
         opened = dependencies::index(&settings, &store) => opened?,
