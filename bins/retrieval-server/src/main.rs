@@ -17,6 +17,7 @@ mod draft;
 mod embedder;
 mod files;
 mod folder_permissions;
+mod index_lease;
 mod index_use;
 mod last_backup;
 mod locked_folder;

@@ -564,4 +564,6 @@ operations! {
     relaxed outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
     /// Releases a lease if `owner` holds it.
     relaxed outbox::release_lease(name: String, owner: String) -> ();
+    /// Returns true if a lease has not expired.
+    read outbox::is_leased(name: String, now: Timestamp) -> bool;
 }

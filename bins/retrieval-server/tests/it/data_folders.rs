@@ -1,8 +1,11 @@
 //! Data folders of servers on one PostgreSQL.
 
 use std::fs;
+use std::time::Duration;
 
-use crate::support::{Database, Server};
+use serde_json::json;
+
+use crate::support::{Database, Server, instances, until};
 
 #[track_caller]
 fn assert_refused(server: &Server, reason: &str) {
@@ -57,4 +60,35 @@ fn only_embedded_objects_of_postgres_are_bound() {
     let refused = server.command(&["admin", "storage", "bind"]);
     assert_eq!(refused.code(), Some(1), "{refused:#?}");
     assert!(refused.stderr.contains("only a PostgreSQL database"), "{}", refused.stderr);
+}
+
+/// The store is external, so that only the index has an owner.
+#[test]
+fn embedded_index_has_one_server() {
+    let Some(database) = Database::postgres() else { return };
+    let store = instances::store();
+    let mut one = instances::instance(database, "all", &store.storage_address(), "");
+    one.command(&["migrate"]).object();
+    one.resume();
+    let mut other = instances::instance(one.same_database(), "all", &store.storage_address(), "");
+    assert_refused(&other, "another server owns the embedded index of this database");
+
+    // A command with another data folder leaves the changes to the server.
+    let client = one.tenant("acme");
+    other.import(&[json!({ "url": "https://example.com/", "text": "The observatory opens after sunset." })]);
+    assert_eq!(client.search_web("observatory")["results"].as_array().unwrap().len(), 1);
+
+    // The same folder after a crash, and another one after a stop.
+    one.kill();
+    one.resume();
+    assert_eq!(one.stop().code(), Some(0));
+    other.resume();
+    assert!(!other.log().contains("waiting for the server that owns"), "{}", other.log());
+
+    // Another server has a copy of the data folder.
+    one.database.execute("UPDATE leases SET owner = 'copy' WHERE name = 'embedded-index'");
+    until("the server ends", Duration::from_secs(30), || {
+        other.log().contains("another server has taken over the embedded index").then_some(())
+    });
+    assert_eq!(other.stop().code(), Some(1));
 }
