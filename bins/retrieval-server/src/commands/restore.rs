@@ -21,7 +21,7 @@ use crate::{compose, data_folder, files, output};
 pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
     let database = match compose::location(settings)? {
         Location::Sqlite(path) => Target::of(&path, &settings.data_dir)?,
-        Location::Postgres(_) => return Err(BackupError::postgres_restore(folder).into()),
+        Location::Postgres(_) => return Err(BackupError::postgres_restore(folder, settings).into()),
     };
     let manifest = archive::read_manifest(folder)?;
     require_objects(folder, &manifest, settings)?;
