@@ -16,6 +16,7 @@ mod disk;
 mod draft;
 mod embedder;
 mod files;
+mod folder_owner;
 mod folder_permissions;
 mod index_lease;
 mod index_use;
