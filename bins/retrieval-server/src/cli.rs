@@ -128,6 +128,9 @@ pub enum Admin {
     /// Indexing runs.
     #[command(subcommand)]
     Run(Run),
+    /// Embedded object store.
+    #[command(subcommand)]
+    Storage(Storage),
     /// List changes of organizations, keys, balances, webhooks and the web index with their actors, newest first.
     Audit(Audit),
 }
@@ -152,6 +155,12 @@ pub struct Audit {
 pub enum Run {
     /// List the files of a run with their outcomes and reasons of failure, except files that a later run processed.
     Show { sync_id: SyncId },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Storage {
+    /// Bind the PostgreSQL database to the objects in the data folder, as after a restore. Servers refuse others.
+    Bind,
 }
 
 #[derive(Debug, Subcommand)]

@@ -45,6 +45,20 @@ pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// Writes a file for its owner only, which appears complete and survives a power cut. An existing file stays, as that of a concurrent
+/// process which was faster.
+pub fn write_once(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = parent(path).join(format!(".{name}.{:016x}", rand::random::<u64>()));
+    write_new(&temporary, text)?;
+    let linked = fs::hard_link(&temporary, path);
+    fs::remove_file(&temporary)?;
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => sync_parent(path),
+    }
+}
+
 /// Creates a file for its owner only.
 pub fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)

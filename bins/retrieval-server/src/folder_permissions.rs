@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::database_use::{self, with_suffix};
+use crate::folder_owner::{self, Entry};
 use crate::{banner, draft, files, output, storage_keys};
 
 const FOLDER_MODE: u32 = 0o700;
@@ -40,9 +41,10 @@ pub fn restrict_new_files() {
 /// too.
 ///
 /// # Errors
-/// The folder is open to others and cannot be closed, or it contains something that is not of this service: its mode may
-/// then be meant.
+/// The folder, or something in it, belongs to another user. It is open to others and cannot be closed, or it contains something that
+/// is not of this service: its mode may then be meant.
 pub fn prepare(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
+    folder_owner::check(folder, &owned(folder, database), rustix::process::geteuid().as_raw())?;
     let own = Own { database: database.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()) };
     if !folder.is_dir() {
         // The new folder survives a power failure, as what is acknowledged in it does.
@@ -70,6 +72,18 @@ pub fn prepare(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Returns the entries without which a server does not run, down to the files of the indexes. Others, such as the time of a backup, do not
+/// matter.
+fn owned(folder: &Path, database: Option<&Path>) -> Vec<Entry> {
+    let entries = [(INDEX, 2), (INDEX_CLAIM, 0), (OBJECTS, 1), (TEMPORARY, 0), (storage_keys::FILE, 0)];
+    let mut owned: Vec<Entry> =
+        entries.into_iter().map(|(name, depth)| Entry { path: folder.join(name), depth }).collect();
+    for suffix in OF_DATABASE.into_iter().chain([database_use::LOCK_SUFFIX]) {
+        owned.extend(database.map(|database| Entry { path: with_suffix(database, suffix), depth: 0 }));
+    }
+    owned
 }
 
 /// Entries of the data folder that are of this service.

@@ -21,25 +21,16 @@ pub fn read_or_create(data_dir: &Path) -> anyhow::Result<StorageKeys> {
     loop {
         match std::fs::read_to_string(&path) {
             Ok(text) => return parse(&text).with_context(|| format!("`{}` is damaged", path.display())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(data_dir, &path)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(&path)?,
             Err(error) => return Err(error).with_context(|| format!("reading `{}`", path.display())),
         }
     }
 }
 
-/// Writes new keys to a temporary file and links it into place, so that one of two concurrent processes wins.
-fn create(data_dir: &Path, path: &Path) -> anyhow::Result<()> {
-    let temporary = data_dir.join(format!(".{FILE}.{}", random(8)));
-    files::write_new(&temporary, &format!("{}\n{}\n", random(20), random(40)))
-        .with_context(|| format!("writing `{}`", temporary.display()))?;
-    let linked = std::fs::hard_link(&temporary, path);
-    std::fs::remove_file(&temporary)?;
-    match linked {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(error).with_context(|| format!("writing `{}`", path.display()))
-        }
-        _ => Ok(files::sync_parent(path)?),
-    }
+/// Writes new keys. One of two concurrent processes wins.
+fn create(path: &Path) -> anyhow::Result<()> {
+    files::write_once(path, &format!("{}\n{}\n", random(20), random(40)))
+        .with_context(|| format!("writing `{}`", path.display()))
 }
 
 fn parse(text: &str) -> Option<StorageKeys> {

@@ -85,6 +85,8 @@ operations! {
     stepwise statistics::refresh_statistics() -> ();
     /// Counts the rows of the main tables.
     snapshot inventory::count_contents() -> Contents;
+    /// Returns true if a run has read a file of any organization that is not deleted.
+    read inventory::has_read_files() -> bool;
     /// Lists files of all organizations for the operator, with withdrawn ones, in key order, after the given key.
     read inventory::list_all_files(after: Option<String>, limit: i64) -> Vec<File>;
     /// Lists documents of all organizations, without removed ones, that lack their latest capture. For the operator.
@@ -569,4 +571,6 @@ operations! {
     relaxed outbox::acquire_lease(name: String, owner: String, now: Timestamp, expires_at: Timestamp) -> bool;
     /// Releases a lease if `owner` holds it.
     relaxed outbox::release_lease(name: String, owner: String) -> ();
+    /// Returns true if a lease has not expired.
+    read outbox::is_leased(name: String, now: Timestamp) -> bool;
 }

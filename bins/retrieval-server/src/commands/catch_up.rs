@@ -35,7 +35,7 @@ pub async fn catch_up(
                 let show = |backlog| progress.set_message(backlog_message(backlog));
                 let stop = CancellationToken::new();
                 let feeding = opened.feeder.catch_up(index, newest, PATIENCE, &stop, show);
-                let caught_up = index_use::until_claimed(settings, &stop, feeding).await;
+                let caught_up = index_use::until_claimed(settings, store, &stop, feeding).await;
                 opened.feeder.release_leases().await?;
                 if caught_up? {
                     return Ok(());

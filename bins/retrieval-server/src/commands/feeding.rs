@@ -15,8 +15,8 @@ pub async fn start(
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<JoinHandle<()>>> {
     let OpenedIndex::Open(index) = index_use::open(settings, store).await? else { return Ok(None) };
-    let (settings, stop) = (settings.clone(), stop.child_token());
+    let (settings, store, stop) = (settings.clone(), store.clone(), stop.child_token());
     Ok(Some(tokio::spawn(async move {
-        index_use::until_claimed(&settings, &stop, index.feeder.work(stop.clone())).await;
+        index_use::until_claimed(&settings, &store, &stop, index.feeder.work(stop.clone())).await;
     })))
 }

@@ -21,7 +21,7 @@ use crate::{compose, data_folder, files, output};
 pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
     let database = match compose::location(settings)? {
         Location::Sqlite(path) => Target::of(&path, &settings.data_dir)?,
-        Location::Postgres(_) => return Err(BackupError::postgres_restore(folder).into()),
+        Location::Postgres(_) => return Err(BackupError::postgres_restore(folder, settings).into()),
     };
     let manifest = archive::read_manifest(folder)?;
     require_objects(folder, &manifest, settings)?;
@@ -70,7 +70,7 @@ pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses a backup without objects if storage is embedded: the next indexing run would find no object, and delete every file.
+/// Refuses a backup without objects if storage is embedded: the next indexing run would find no object, and remove every document.
 fn require_objects(folder: &Path, manifest: &Manifest, settings: &Settings) -> anyhow::Result<()> {
     if manifest.objects.is_none() && manifest.files > 0 && settings.storage.backend == StorageBackend::Embedded {
         bail!(

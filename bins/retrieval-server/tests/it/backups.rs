@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Server, until};
+use crate::support::{Client, Database, Server, instances, until};
 
 const PAGES: usize = 30;
 
@@ -315,11 +315,42 @@ fn database_elsewhere_is_restored_after_the_objects_and_never_replaced() {
 fn postgres_is_left_to_its_own_tools() {
     let server = Server::prepare(Database::Shared("postgres://u:hunter2@127.0.0.1:1/retrieval".to_owned()), "");
     let folder = tempfile::tempdir().unwrap();
+    let objects = server.data_folder().join("objects");
     for (command, tool) in [("backup", "pg_dump --format=custom"), ("restore", "pg_restore --dbname")] {
         let refused = server.command(&[command, text(&folder.path().join("backup"))]);
         assert_eq!((refused.code(), refused.stdout.as_str()), (Some(1), ""), "{refused:#?}");
         assert!(refused.stderr.contains(tool) && !refused.stderr.contains("hunter2"), "{}", refused.stderr);
+        assert!(refused.stderr.contains(text(&objects)), "{}", refused.stderr);
     }
+    let external = instances::instance(server.same_database(), "all", "127.0.0.1:1", "");
+    for command in ["backup", "restore"] {
+        let refused = external.command(&[command, text(&folder.path().join("backup"))]);
+        assert!(refused.stderr.contains("the tools of their store"), "{}", refused.stderr);
+    }
+}
+
+/// Follows the documentation: the dump, and then the copy, while the server runs.
+#[test]
+fn objects_beside_postgres_are_copied_with_their_journal_first() {
+    let Some(database) = Database::postgres() else { return };
+    let mut server = Server::start(database);
+    let client = server.tenant("acme");
+    client.upload("walrus.txt", "The walrus eats clams.");
+    client.index();
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("backup");
+    let refused = server.command(&["backup", text(&backup)]);
+    let command = refused.stderr.split('`').find(|part| part.starts_with("mkdir")).unwrap().to_owned();
+    let copied = std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
+    assert!(copied.success(), "{command}");
+
+    assert_eq!(server.stop().code(), Some(0));
+    let objects = server.data_folder().join("objects");
+    fs::remove_dir_all(&objects).unwrap();
+    fs::rename(backup.join("objects"), &objects).unwrap();
+    server.resume();
+    assert_eq!(client.file_names(), ["walrus.txt"]);
+    assert_eq!(server.command(&["verify"]).lines().last().unwrap()["problems"], 0);
 }
 
 #[test]

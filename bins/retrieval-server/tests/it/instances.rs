@@ -6,9 +6,10 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use test_support::endpoint::{Endpoint, Reply};
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server, until, uuid_of};
+use crate::support::{Client, Database, Server, instances, until, uuid_of};
 
 on_both_databases!(
     two_instances_share_one_rate_limit,
@@ -32,6 +33,16 @@ fn redis_settings(url: &str, more: &str) -> String {
     format!("[rate_limit]\nbackend = \"redis\"\nurl = {url:?}\n{more}\n[index]\nbackend = \"none\"\n")
 }
 
+/// Starts two instances on one database and one object store.
+fn start_two(database: Database, store: &Server, sections: &str) -> [Server; 2] {
+    let mut one = instances::instance(database, "all", &store.storage_address(), sections);
+    one.command(&["migrate"]).object();
+    one.resume();
+    let mut other = instances::instance(one.same_database(), "all", &store.storage_address(), sections);
+    other.resume();
+    [one, other]
+}
+
 /// Sends a request; returns its rate limit window and whether it was admitted.
 fn call(client: &Client) -> (String, bool) {
     let reply = client.get("/v1/files");
@@ -42,8 +53,8 @@ fn call(client: &Client) -> (String, bool) {
 
 fn two_instances_share_one_rate_limit(database: Database) {
     let Some(redis) = redis_url() else { return };
-    let one = Server::start_with(database, &redis_settings(&redis, ""));
-    let other = Server::start_with(one.same_database(), &redis_settings(&redis, ""));
+    let store = instances::store();
+    let [one, other] = start_two(database, &store, &redis_settings(&redis, ""));
     let organization = one.create_organization("acme");
     let made = one.create_key(organization, &["--limit-rps", &LIMIT.to_string()]);
     let key = made["key"].as_str();
@@ -80,9 +91,13 @@ fn two_instances_share_one_rate_limit(database: Database) {
 fn two_instances_share_one_balance(database: Database) {
     const SEARCHES: usize = 40;
     const CENTS: usize = 10;
-    let one = Server::start(database);
-    // Each instance has its own empty index; only the balance is shared.
-    let other = Server::start_with(one.same_database(), "");
+    let provider = Endpoint::start(|_, _| Reply::json(200, &json!({ "results": [] })));
+    let sections = format!(
+        "[index]\nbackend = \"none\"\n[web]\nproviders = [\"index\", \"http\"]\n[web.http]\nurl = {:?}\n",
+        provider.url("/search")
+    );
+    let store = instances::store();
+    let [one, other] = start_two(database, &store, &sections);
     let cents = CENTS.to_string();
     let organization = one.admin(&["org", "create", "--name", "prepaid", "--prepaid-cents", &cents]);
     let organization = uuid_of(&organization["organization_id"]);

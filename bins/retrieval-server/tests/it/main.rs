@@ -21,6 +21,7 @@ mod collector;
 mod commands;
 mod composition;
 mod connections;
+mod data_folders;
 mod deployment;
 mod doctor;
 mod documents;

@@ -185,6 +185,7 @@ pub async fn withdraw_file(
             files::processed_size.eq(None::<i64>),
             files::outcome.eq(Bind(None::<FileOutcome>)),
             files::reason.eq(None::<String>),
+            files::last_run_id.eq(Bind(None::<SyncId>)),
             files::processed_at.eq(Bind(None::<Timestamp>)),
             files::labels.eq(Bind(None::<Strings>)),
             files::bytes.eq(kept),

@@ -18,6 +18,11 @@ pub async fn count_contents(connection: &mut Conn) -> Result<Contents> {
     })
 }
 
+pub async fn has_read_files(connection: &mut Conn) -> Result<bool> {
+    let read = files::table.filter(files::last_run_id.is_not_null()).filter(files::withdrawn_at.is_null());
+    Ok(diesel::select(diesel::dsl::exists(read)).get_result(connection).await?)
+}
+
 pub async fn list_all_files(connection: &mut Conn, after: Option<String>, limit: i64) -> Result<Vec<File>> {
     let mut query = files::table.order(files::object_key).limit(limit).select(File::as_select()).into_boxed();
     if let Some(after) = after {

@@ -327,3 +327,8 @@ pub async fn release_lease(connection: &mut Conn, name: String, owner: String) -
     diesel::delete(leases::table.find(name).filter(leases::owner.eq(owner))).execute(connection).await?;
     Ok(())
 }
+
+pub async fn is_leased(connection: &mut Conn, name: String, now: Timestamp) -> Result<bool> {
+    let lease = leases::table.find(name).filter(leases::expires_at.gt(Bind(now)));
+    Ok(diesel::select(diesel::dsl::exists(lease)).get_result(connection).await?)
+}

@@ -28,6 +28,7 @@ row! {
         pub outcome: Option<FileOutcome>,
         /// Reason of a failure.
         pub reason: Option<String>,
+        /// Last run that read the file. `None` for a file that no run has read since it was registered first or deleted last.
         pub last_run_id: Option<SyncId>,
         /// Time at which the owner deleted the file; reset to `None` when a new upload is registered, or a later object is measured.
         pub withdrawn_at: Option<Timestamp>,

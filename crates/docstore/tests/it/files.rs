@@ -19,6 +19,7 @@ on_both_backends!(
     large_deletion_of_files_succeeds,
     withdrawn_file_is_restored_by_new_upload,
     upload_in_the_second_of_a_deletion_is_known_by_its_etag,
+    files_that_a_run_has_read_are_known,
 );
 
 fn file(organization_id: OrganizationId, object_key: &str) -> File {
@@ -134,6 +135,7 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     let mut indexed = file(ours, "indexed");
     indexed.outcome = Some(FileOutcome::Indexed);
     indexed.processed_etag = Some("etag".to_owned());
+    indexed.last_run_id = Some(Uuid::new_v4().into());
     db.register_file(indexed, StorageQuotas::NONE).await.unwrap();
     let run =
         |organization: OrganizationId| IndexRun::queued(Uuid::new_v4().into(), organization, RunMode::Incremental, NOW);
@@ -162,7 +164,7 @@ async fn withdrawn_file_is_restored_by_new_upload(db: Database) {
     assert_eq!(db.count("index_runs").await, 1);
 
     let found = db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap();
-    assert_eq!((found.processed_etag.as_deref(), found.outcome), (None, None));
+    assert_eq!((found.processed_etag.as_deref(), found.outcome, found.last_run_id), (None, None, None));
     assert!(found.is_withdrawn(NOW, "etag") && !found.is_withdrawn(at(1), "etag"));
     db.register_file(file(ours, "indexed"), StorageQuotas::NONE).await.unwrap();
     assert!(!db.find_file(ours, "indexed".to_owned()).await.unwrap().unwrap().is_withdrawn(NOW, "etag"));
@@ -275,4 +277,16 @@ async fn upload_in_the_second_of_a_deletion_is_known_by_its_etag(db: Database) {
     assert!(found.is_withdrawn(NOW, "old") && !found.is_withdrawn(NOW, "new"));
     assert!(found.is_withdrawn(at(-1_000), "new"), "an earlier second");
     assert!(withdraw(at(800)).await.is_withdrawn(NOW, "new"), "the ETag is that of another deletion");
+}
+
+async fn files_that_a_run_has_read_are_known(db: Database) {
+    let ours = new_organization(&db).await;
+    db.register_file(file(ours, "announced"), StorageQuotas::NONE).await.unwrap();
+    assert!(!db.has_read_files().await.unwrap());
+    let read = File { last_run_id: Some(Uuid::new_v4().into()), ..file(ours, "read") };
+    db.register_file(read, StorageQuotas::NONE).await.unwrap();
+    assert!(db.has_read_files().await.unwrap());
+    let run = IndexRun::queued(Uuid::new_v4().into(), ours, RunMode::Incremental, NOW);
+    db.withdraw_file(ours, "read".to_owned(), run, NOW).await.unwrap();
+    assert!(!db.has_read_files().await.unwrap());
 }

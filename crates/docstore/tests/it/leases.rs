@@ -20,6 +20,8 @@ async fn lease_is_exclusive_until_expiry(db: Database) {
     assert!(acquire(&db, "web", "a", NOW).await);
     assert!(!acquire(&db, "web", "b", at(9)).await);
     assert!(acquire(&db, "workspace", "b", NOW).await);
+    let is_leased = async |now| db.is_leased("web".to_owned(), now).await.unwrap();
+    assert!(is_leased(at(9)).await && !is_leased(at(10)).await);
     // The owner renews the lease, which replaces the expiry.
     assert!(acquire(&db, "web", "a", at(9)).await);
     assert!(!acquire(&db, "web", "b", at(10)).await);
@@ -32,6 +34,7 @@ async fn released_lease_can_be_acquired(db: Database) {
     db.release_lease("web".to_owned(), "b".to_owned()).await.unwrap();
     assert!(!acquire(&db, "web", "b", NOW).await);
     db.release_lease("web".to_owned(), "a".to_owned()).await.unwrap();
+    assert!(!db.is_leased("web".to_owned(), NOW).await.unwrap());
     assert!(acquire(&db, "web", "b", NOW).await);
     db.release_lease("unknown".to_owned(), "a".to_owned()).await.unwrap();
 }

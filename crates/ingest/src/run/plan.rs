@@ -31,7 +31,7 @@ pub struct Plan {
     pub withdrawn: Vec<String>,
     /// Documents whose objects no longer exist.
     pub gone: Vec<DocId>,
-    /// Keys of files that were presigned before `stale_before` and never uploaded.
+    /// Keys of files that were presigned before `stale_before` and never uploaded, or that their owner deleted.
     pub stale_names: Vec<String>,
     pub stale_before: Timestamp,
     /// Keys of files whose objects are not what was measured.
@@ -43,13 +43,15 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
     let organization_id = run.organization_id;
     let mut plan = Plan { stale_before: now - objects::UPLOAD_GRACE, ..Plan::default() };
     let mut present: HashSet<DocId> = HashSet::new();
-    let (mut unknown, mut after) = (0, None);
+    let (mut unknown, mut lost, mut after) = (0, 0_usize, None);
     loop {
         let page = list(store, blobs, organization_id, after).await?;
         unknown += page.unknown;
         for (file, object) in page.files {
             let Some(object) = object else {
-                if file.created_at < plan.stale_before {
+                if !is_only_a_name(&file) {
+                    lost += 1;
+                } else if file.created_at < plan.stale_before {
                     plan.stale_names.push(file.object_key);
                 }
                 continue;
@@ -74,6 +76,13 @@ pub async fn plan(store: &Docstore, blobs: &dyn BlobStore, run: &IndexRun, now: 
     }
     if unknown > 0 {
         tracing::warn!(%organization_id, objects = unknown, "storage contains objects without a file name");
+    }
+    if lost > 0 {
+        tracing::warn!(
+            %organization_id,
+            files = lost,
+            "storage lacks the objects of files that were read before: is it the right store? Their names are kept"
+        );
     }
     let documents = store.list_workspace_documents(organization_id).await?;
     plan.gone = documents.into_iter().filter(|doc_id| !present.contains(doc_id)).collect();
@@ -100,6 +109,12 @@ pub async fn work_page(
     // A file that was deleted since then is removed by the run that its deletion queued.
     let is_kept = |planned: &PlannedFile| !objects::is_withdrawn(&planned.file, &planned.object);
     Ok(WorkPage { files: files.filter(is_kept).collect(), next: page.next })
+}
+
+/// Returns true if no run has read an upload of the file, or its owner deleted it. The row of any other file is the only record of its
+/// name, since keys are digests: it is kept even if the object is gone, as it is in a store of another installation.
+fn is_only_a_name(file: &File) -> bool {
+    file.last_run_id.is_none() || file.withdrawn_at.is_some()
 }
 
 /// Returns true if the file counts another size than that of its object, or is deleted although the object is later, and nothing

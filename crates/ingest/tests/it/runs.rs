@@ -158,6 +158,38 @@ async fn name_without_an_object_is_forgotten_after_a_day() {
     worker.stop().await;
 }
 
+/// An instance that is started on another store sees none of its objects. The names are nowhere else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn old_file_outlives_the_absence_of_its_object() {
+    let world = World::new().await;
+    let worker = world.worker(LEASE, RETRY_TIMEOUT);
+    let run = async || world.wait(world.request_run(RunMode::Incremental).await).await;
+    let is_known =
+        async |name: &str| world.store.find_file(world.organization_id, world.key(name)).await.unwrap().is_some();
+    world.upload("a.txt", "alpha walrus").await;
+    world.upload("binary.txt", "\u{0}\u{1}\u{2}\u{0}\u{0}\u{0}binary\u{0}\u{0}\u{0}\u{0}").await;
+    assert_eq!((run().await.stats().indexed, run().await.stats().fetched), (1, 0));
+    world.clock.advance(Duration::from_hours(25));
+    for name in ["a.txt", "binary.txt"] {
+        world.blobs.inner.delete(&world.key(name)).await.unwrap();
+    }
+    assert_eq!(run().await.stats(), RunStats { deleted: 1, ..RunStats::default() });
+    assert!(world.found("walrus").await.is_empty());
+    // The first run has forgotten the outcomes.
+    assert_eq!(run().await.stats(), RunStats::default());
+    assert!(is_known("a.txt").await && is_known("binary.txt").await);
+
+    world.put("a.txt", "alpha walrus").await;
+    assert_eq!(run().await.stats(), stats(1, 1, 1, 12));
+    assert_eq!(world.found("walrus").await, [world.doc_id("a.txt")]);
+
+    // Its owner can delete it nevertheless, and its name is then forgotten.
+    world.withdraw("binary.txt", RunMode::Incremental).await;
+    assert_eq!(run().await.state, RunState::Completed);
+    assert!(is_known("a.txt").await && !is_known("binary.txt").await);
+    worker.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn interrupted_deletion_is_completed_by_the_next_run() {
     let world = World::new().await;

@@ -13,8 +13,8 @@ use settings::Settings;
 use uuid::Uuid;
 
 use crate::arguments::named;
-use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run};
-use crate::{actor, data_folder, output};
+use crate::cli::{Admin, Audit, Balance, Feedback, Key, KeyCreate, Org, Run, Storage};
+use crate::{actor, data_folder, objects_binding, output};
 
 pub async fn run(command: Admin, settings: &Settings) -> anyhow::Result<()> {
     let command = match command {
@@ -47,7 +47,8 @@ fn reads_only(command: &Admin) -> bool {
         | Admin::Audit(_) => true,
         Admin::Org(Org::Create { .. } | Org::Delete { .. })
         | Admin::Key(Key::Create(_) | Key::Revoke { .. })
-        | Admin::Balance(Balance::Add { .. }) => false,
+        | Admin::Balance(Balance::Add { .. })
+        | Admin::Storage(Storage::Bind) => false,
     }
 }
 
@@ -89,6 +90,7 @@ async fn execute(command: Admin, settings: &Settings, store: &Docstore) -> anyho
         Admin::Balance(Balance::Ledger { org }) => print_ledger(store, org).await?,
         Admin::Feedback(Feedback::Export) => export_feedback(store).await?,
         Admin::Run(Run::Show { sync_id }) => show_run(store, sync_id).await?,
+        Admin::Storage(Storage::Bind) => objects_binding::replace(settings, store).await?,
         Admin::Audit(audit) => print_audit_log(store, audit).await?,
     }
     Ok(())

@@ -1,15 +1,20 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use settings::{Settings, StorageBackend};
+
+use crate::archive::OBJECTS;
+use crate::compose;
+
 /// Reason for refusing a backup or a restore.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// PostgreSQL has its own tools, which know roles, extensions and replication.
     #[error(
         "the database is PostgreSQL, which its own tools back up: run `{command}` with the URL of `database.url` in \
-         DATABASE_URL, and copy the objects with the tools of their store"
+         DATABASE_URL, {objects}"
     )]
-    Postgres { command: String },
+    Postgres { command: String, objects: String },
     #[error("the folder `{}` is not empty: name a new or an empty one", path.display())]
     NotEmpty { path: PathBuf },
     #[error("the data folder `{}` is not empty: move its content away, or set another `data_dir`", path.display())]
@@ -23,15 +28,33 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    pub fn postgres(folder: &Path) -> Self {
+    pub fn postgres(folder: &Path, settings: &Settings) -> Self {
         let dump = folder.join("retrieval.dump");
         let command = format!("pg_dump --format=custom --file='{}' \"$DATABASE_URL\"", dump.display());
-        Self::Postgres { command }
+        let objects = match settings.storage.backend {
+            StorageBackend::S3 => "and copy the objects with the tools of their store".to_owned(),
+            StorageBackend::Embedded => {
+                let (from, to) = (compose::objects_dir(settings), folder.join(OBJECTS));
+                // First the journal: it names files that do not change, and others appear meanwhile.
+                let parts = ["journal", "store-id", "incoming", "objects"].map(|part| from.join(part));
+                let parts = parts.map(|part| format!("'{}'", part.display())).join(" ");
+                format!("and then, for the objects, `mkdir -p '{to}' && cp -a {parts} '{to}'`", to = to.display())
+            }
+        };
+        Self::Postgres { command, objects }
     }
 
-    pub fn postgres_restore(folder: &Path) -> Self {
+    pub fn postgres_restore(folder: &Path, settings: &Settings) -> Self {
         let dump = folder.join("retrieval.dump");
-        Self::Postgres { command: format!("pg_restore --dbname=\"$DATABASE_URL\" '{}'", dump.display()) }
+        let command = format!("pg_restore --dbname=\"$DATABASE_URL\" '{}'", dump.display());
+        let objects = match settings.storage.backend {
+            StorageBackend::S3 => "after the objects are back, with the tools of their store".to_owned(),
+            StorageBackend::Embedded => {
+                let (from, to) = (folder.join(OBJECTS), compose::objects_dir(settings));
+                format!("and copy `{}` to `{}` before the first start", from.display(), to.display())
+            }
+        };
+        Self::Postgres { command, objects }
     }
 
     pub fn of_folder(path: &Path, source: io::Error) -> Self {

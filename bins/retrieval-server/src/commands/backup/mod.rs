@@ -27,7 +27,7 @@ const PAGE: i64 = 1_000;
 
 pub async fn run(folder: &Path, settings: &Settings, config: Option<&Path>) -> anyhow::Result<()> {
     if let Location::Postgres(_) = compose::location(settings)? {
-        return Err(BackupError::postgres(folder).into());
+        return Err(BackupError::postgres(folder, settings).into());
     }
     let store = data_folder::open_unchanged(settings).await?;
     let draft = Draft::of(folder, &OF_THE_SYSTEM).map_err(|error| BackupError::of_folder(folder, error))?;

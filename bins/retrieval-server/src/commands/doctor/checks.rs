@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use model::{Clock, SystemClock};
 use rustix::fs::Access;
-use settings::Settings;
+use settings::{Settings, StorageBackend};
 
 use super::report::Finding;
 use super::within;
 use crate::last_backup::{self, LastBackup};
-use crate::{certificates, descriptors, disk, sandbox};
+use crate::{certificates, compose, descriptors, disk, sandbox};
 
 /// Age from which on a backup is old.
 const OLD_BACKUP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -92,9 +92,19 @@ pub fn certificate(settings: &Settings) -> Finding {
 pub fn backup(settings: &Settings) -> Finding {
     let (check, hint) = ("backup", "schedule `retrieval-server backup DIR`, and copy the folder to another machine");
     match last_backup::read(settings) {
-        LastBackup::OfDatabase => {
-            Finding::pass(check, "not checked: the database and the object store have backups of their own")
-        }
+        LastBackup::OfDatabase => match settings.storage.backend {
+            StorageBackend::S3 => {
+                Finding::pass(check, "not checked: the database and the object store have backups of their own")
+            }
+            StorageBackend::Embedded => Finding::warn(
+                check,
+                format!(
+                    "not checked: the tools of PostgreSQL do not copy `{}`",
+                    compose::objects_dir(settings).display()
+                ),
+                "copy the objects after each dump: see \"Storage and backup\" in docs/operations.md",
+            ),
+        },
         LastBackup::NoData => Finding::pass(check, "there is nothing to back up yet"),
         LastBackup::None => Finding::warn(check, "no backup has been made", hint),
         LastBackup::At(at) => {

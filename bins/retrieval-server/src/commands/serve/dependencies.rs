@@ -39,7 +39,7 @@ pub async fn database(settings: &Settings) -> anyhow::Result<(Docstore, Option<D
 /// # Errors
 /// Another server uses an embedded index; the command does not give way.
 pub async fn index(settings: &Settings, store: &Docstore) -> anyhow::Result<(Option<Index>, Option<IndexClaim>)> {
-    let claim = index_use::claim(settings).await?;
+    let claim = index_use::claim(settings, store).await?;
     let deadline = Instant::now() + COMMAND_PATIENCE;
     loop {
         match compose::index(settings, store).await? {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use app::documents::CaptureLifetimes;
 use app::readiness::HostCheck;
 use app::{App, Options, Parts, ReadLimits, Retention, ShareLimits};
@@ -26,11 +26,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::compose::{self, EmbeddedStorage};
+use crate::index_use::IndexClaim;
 use crate::readiness::Readiness;
 use crate::rendering::Browser;
 use crate::role::Role;
 use crate::temp_folder::TempFolder;
-use crate::{certificates, data_folder, descriptors, disk, embedder, logging, metrics, sandbox, traces};
+use crate::{
+    certificates, data_folder, descriptors, disk, embedder, logging, metrics, objects_binding, sandbox, traces,
+};
 use background::{Background, Shared};
 
 /// Time that background tasks get to end after a stop signal.
@@ -71,7 +74,11 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     if let Some(note) = creation {
         tracing::info!("{note}");
     }
-    let (index, _index_claim) = tokio::select! {
+    tokio::select! {
+        checked = objects_binding::check(&settings, &store) => checked?,
+        () = signals.received() => return Ok(()),
+    }
+    let (index, index_claim) = tokio::select! {
         opened = dependencies::index(&settings, &store) => opened?,
         () = signals.received() => return Ok(()),
     };
@@ -170,6 +177,7 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     let failure = tokio::select! {
         () = signals.received() => None,
         error = servers.failed() => Some(error.into()),
+        () = lost(index_claim.as_ref()) => Some(anyhow!("another server has taken over the embedded index")),
     };
     tracing::info!("stopping");
     // Listeners first, so that no new requests arrive; background work afterwards.
@@ -182,6 +190,9 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
     let close = async { tokio::join!(extractor.shutdown(), browser.shutdown(), app.close()) };
     if tokio::time::timeout(CLOSING, close).await.is_err() {
         tracing::warn!("stopped before the last documents and usage events were written");
+    } else if let Some(claim) = index_claim {
+        // A lease that is not released is over after some seconds.
+        let _ = tokio::time::timeout(CLOSING, claim.release()).await;
     }
     drop(temp_folder);
     // Last, since everything before it is part of traces.
@@ -189,6 +200,14 @@ pub async fn run(settings: Settings, print_key: bool, role: Role, config: Option
         traces.stop().await;
     }
     failure.map_or(Ok(()), Err)
+}
+
+/// Returns once another server has taken over the embedded index.
+async fn lost(claim: Option<&IndexClaim>) {
+    match claim {
+        Some(claim) => claim.lost().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Returns the check of free disk space. It is required if the disk holds the database, the index or the objects: otherwise a load

@@ -12,7 +12,7 @@ use test_support::crawl_site::{CrawlSite, generated};
 
 use super::crawls::assert_one_at_a_time;
 use super::research::world::{Outside, Tenant, question, word};
-use crate::support::{Database, Page, Server, until};
+use crate::support::{Database, Page, Server, instances, until};
 
 on_both_databases!(work_goes_on_when_the_clock_jumps);
 
@@ -63,10 +63,11 @@ fn instances_with_different_clocks_do_not_share_a_host() {
     const PAGES: usize = 40;
     let (Some(database), Some(clock)) = (Database::postgres(), Clock::new()) else { return };
     let settings = "[index]\nbackend = \"none\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n";
-    let mut one = Server::prepare(database, settings);
+    let store = instances::store();
+    let mut one = instances::instance(database, "all", &store.storage_address(), settings);
     one.command(&["migrate"]).object();
     one.resume();
-    let mut ahead = Server::prepare(one.same_database(), settings);
+    let mut ahead = instances::instance(one.same_database(), "all", &store.storage_address(), settings);
     clock.apply(&mut ahead);
     clock.set(60);
     let site = CrawlSite::start("127.0.4.1", |path| match path.strip_prefix("/page/").and_then(|n| n.parse().ok()) {
