@@ -92,7 +92,7 @@ pub struct FileEntry {
     /// Size in bytes.
     #[schemars(range(min = 0))]
     pub size: i64,
-    /// Time of the last upload.
+    /// Time of the last upload, in whole seconds.
     #[schemars(extend("format" = "date-time"))]
     pub last_modified: String,
     /// Id of the file's document, which exists once the file is indexed.

@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 pub struct FileView {
     pub name: String,
     pub size: u64,
+    /// Time of the last upload in whole seconds, which is all that storage tells of a single object.
     pub last_modified: OffsetDateTime,
     pub doc_id: DocId,
     pub status: FileStatus,
@@ -32,7 +33,7 @@ impl FileView {
             labels: file.labels().to_vec(),
             name: file.name,
             size: object.size,
-            last_modified: object.last_modified,
+            last_modified: object.last_modified.replace_nanosecond(0).unwrap_or(object.last_modified),
             doc_id: file.doc_id,
             status,
             reason: file.reason.filter(|_| status != FileStatus::Pending),
