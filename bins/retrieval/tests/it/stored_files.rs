@@ -19,7 +19,8 @@ fn stored() -> MockServer {
             "GET /v1/files/a%20b%2Emd" => Reply::json(
                 200,
                 &json!({ "request_id": ID, "name": "a b.md", "size": 4, "last_modified": "2026-01-05T10:00:00Z",
-                    "doc_id": ID, "status": "failed", "reason": "encrypted: it is locked", "labels": ["x", "y"] }),
+                    "doc_id": ID, "canonical_url": format!("workspace://{ID}/a%20b.md"), "status": "failed",
+                    "reason": "encrypted: it is locked", "labels": ["x", "y"] }),
             ),
             "GET /v1/files/a%20b%2Emd/content" => {
                 let url = format!("{base}/store/1?signature=2");
@@ -37,6 +38,7 @@ fn one_file_is_shown() {
     let shown = home.run_at(&server, &["files", "show", "a b.md"]);
     assert!(shown.stdout.contains("status         failed\nreason         encrypted: it is locked\n"), "{shown:#?}");
     assert!(shown.stdout.contains("labels         x, y\n"), "{shown:#?}");
+    assert!(shown.stdout.contains(&format!("URL            workspace://{ID}/a%20b.md\n")), "{shown:#?}");
     assert_eq!(home.run_at(&server, &["files", "show", "a b.md", "--json"]).json()[0]["status"], "failed");
     assert_eq!(home.run_at(&server, &["files", "show", "c.md"]).code, Some(4));
 }

@@ -100,6 +100,7 @@ mod tests {
             size,
             last_modified: "1970-01-01T00:01:40.5Z".to_owned(),
             doc_id: None,
+            canonical_url: None,
             status: None,
             reason: None,
             indexed_at: None,

@@ -46,6 +46,7 @@ pub async fn show(name: &str, client: &Client, terminal: &Terminal) -> Result<()
         ("indexed", file.indexed_at.clone()),
         ("labels", Some(file.labels.join(", ")).filter(|labels| !labels.is_empty())),
         ("doc_id", file.doc_id.map(|id| id.to_string())),
+        ("URL", file.canonical_url.clone()),
     ];
     let lines = rows.into_iter().filter_map(|(name, value)| Some(format!("{name:<15}{}\n", one_line(&value?))));
     terminal.print(&lines.collect::<String>())
