@@ -92,13 +92,18 @@ pub struct FileEntry {
     /// Size in bytes.
     #[schemars(range(min = 0))]
     pub size: i64,
-    /// Time of the last upload.
+    /// Time of the last upload, in whole seconds.
     #[schemars(extend("format" = "date-time"))]
     pub last_modified: String,
-    /// Id of the file's document, which exists once the file is indexed.
+    /// Id of the file's document, which exists once the file is indexed. To be read by this id, it must first appear among the results
+    /// of a search, or be read by its `canonical_url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Uuid")]
     pub doc_id: Option<Uuid>,
+    /// Canonical URL of the file's document (`workspace://...`), which can be read once the file is indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "uri"))]
+    pub canonical_url: Option<String>,
     /// Indexing state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FileStatus")]

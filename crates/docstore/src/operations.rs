@@ -369,7 +369,7 @@ operations! {
     read storage_totals::list_expired_uploads(organization_id: Option<OrganizationId>, now: Timestamp, limit: i64) -> Vec<File>;
     /// Records that the object of a deleted file was deleted. Stops counting the file if these are the bytes of its last upload, whose URL
     /// was used.
-    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp, etag: String) -> ();
+    write storage_totals::release_upload(organization_id: OrganizationId, object_key: String, bytes: i64, uploaded_at: Timestamp) -> ();
     /// Stores the measured bytes of objects. A deleted file with a later object is a file again, one without an object is no longer
     /// counted. Skips files with an upload URL that is valid at `now`.
     bulk storage_totals::settle_uploads(organization_id: OrganizationId, measured: Vec<MeasuredUpload>, now: Timestamp) -> ();
@@ -393,6 +393,9 @@ operations! {
     ///
     /// `run` is queued unless another one is waiting, or an earlier deletion of the file has queued one. `None` for an unknown file.
     write files::withdraw_file(organization_id: OrganizationId, object_key: String, run: IndexRun, now: Timestamp) -> Option<Withdrawal>;
+    /// Records the ETag of the object that a deletion at `withdrawn_at` found, `None` if it found none: another object is a later upload.
+    /// Changes nothing after a later deletion or registration.
+    write deleted_files::record_deleted_object(organization_id: OrganizationId, object_key: String, withdrawn_at: Timestamp, etag: Option<String>) -> ();
     /// Deletes the rows of files that have no objects, unless they were registered at `created_before` or later.
     bulk files::delete_files(organization_id: OrganizationId, object_keys: Vec<String>, created_before: Timestamp) -> ();
 

@@ -48,7 +48,7 @@ pub(crate) fn read_document() -> Value {
     object(
         json!({
             "doc_id": {"type": "string", "description": "Id of a search result."},
-            "canonical_url": {"type": "string", "description": "Or the URL of any public page."},
+            "canonical_url": {"type": "string", "description": "Or the URL of a listed file or any public page."},
             "query": {"type": "string", "description": "Return only the passages that answer this."},
             "start_char": {"type": "integer", "minimum": 0, "description": "Continue here."},
             "capture_id": {"type": "string", "description": "As the previous part says."},

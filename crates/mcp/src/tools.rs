@@ -114,8 +114,9 @@ pub(crate) static FULL: [Tool; 7] = [
     Tool {
         name: "read_document",
         title: "Read a document",
-        description: "Read a search result by doc_id, or any public page by canonical_url, as markdown. Long texts come \
-                      in parts, each with the call that continues it. With query, only the best passages are returned.",
+        description: "Read a search result by doc_id, or a listed file or any public page by canonical_url, as markdown. \
+                      Long texts come in parts, each with the call that continues it. With query, only the best passages \
+                      are returned.",
         action: Action::ReadDocument,
         effect: Effect::Reads,
         open_world: true,

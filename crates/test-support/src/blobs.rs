@@ -1,13 +1,17 @@
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use blobs::memory::MemoryStore;
 use blobs::{BlobError, BlobErrorKind, BlobStore, ListPage, ObjectMeta, PresignGet, PresignPut};
 use bytes::Bytes;
 use time::OffsetDateTime;
+
+/// The most by which a time in whole seconds is early.
+const ROUNDED: Duration = Duration::from_millis(999);
 
 /// Work of another process.
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -18,6 +22,10 @@ pub struct TestBlobs {
     pub inner: MemoryStore,
     /// Number of calls of `list` so far, except those to `inner`.
     pub listed: AtomicUsize,
+    /// Whether `head` states times as early as whole seconds may.
+    pub rounds_head: AtomicBool,
+    /// Whether `list` does so.
+    pub rounds_list: AtomicBool,
     fault: Mutex<Option<BlobErrorKind>>,
     /// Key, number of calls of `head` for it that are left, and the work to do then.
     after_head: Mutex<Option<(String, usize, Work)>>,
@@ -74,6 +82,11 @@ impl TestBlobs {
     }
 }
 
+fn rounded(object: ObjectMeta, rounds: &AtomicBool) -> ObjectMeta {
+    let early = if rounds.load(Ordering::Relaxed) { ROUNDED } else { Duration::ZERO };
+    ObjectMeta { last_modified: object.last_modified - early, ..object }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -101,7 +114,7 @@ impl BlobStore for TestBlobs {
         if let Some(work) = self.due(key) {
             work.await;
         }
-        Ok(found)
+        Ok(found.map(|object| rounded(object, &self.rounds_head)))
     }
 
     async fn delete(&self, key: &str) -> Result<(), BlobError> {
@@ -124,7 +137,8 @@ impl BlobStore for TestBlobs {
     async fn list(&self, prefix: &str, after: Option<&str>) -> Result<ListPage, BlobError> {
         self.listed.fetch_add(1, Ordering::Relaxed);
         self.check()?;
-        self.inner.list(prefix, after).await
+        let ListPage { objects, next } = self.inner.list(prefix, after).await?;
+        Ok(ListPage { objects: objects.into_iter().map(|object| rounded(object, &self.rounds_list)).collect(), next })
     }
 
     fn presign_put(&self, request: &PresignPut<'_>, now: OffsetDateTime) -> Result<String, BlobError> {

@@ -72,7 +72,10 @@ fn service(stored: &'static str, state: &'static str) -> MockServer {
                 Reply::json(202, &json!({ "request_id": ID, "sync_id": ID, "state": "queued" }))
             }
             ("GET", _) => Reply::json(200, &run(state)),
-            ("DELETE", target) => Reply::json(200, &json!({ "request_id": ID, "deleted": target.contains("there") })),
+            ("DELETE", target) => {
+                let is_stored = target.contains("there") || target == "/v1/files/%C3%A9%2Emd";
+                Reply::json(200, &json!({ "request_id": ID, "deleted": is_stored }))
+            }
             _ => Reply::Close,
         }
     })
@@ -298,6 +301,14 @@ fn deletion_reports_missing_files() {
     let done = home.run_at(&server, &["files", "rm", "there.md", "gone.md"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(4), "deleted there.md\n"));
     assert!(done.stderr.contains("`gone.md`"), "{done:#?}");
+}
+
+#[test]
+fn deletion_finds_the_name_as_typed() {
+    let (home, server) = (home(&[]), service(NOTHING, "completed"));
+    assert_eq!(home.run_at(&server, &["files", "rm", "e\u{301}.md"]).code, Some(0));
+    // `files add` takes another name from a path.
+    assert_eq!(home.run_at(&server, &["files", "rm", "/e\u{301}.md"]).code, Some(4));
 }
 
 #[test]

@@ -16,12 +16,13 @@ fn stored() -> MockServer {
     MockServer::start(|request: &Request, _| {
         let base = format!("http://{}", request.header("host").unwrap());
         match request.line.as_str() {
-            "GET /v1/files/a%20b%2Emd" => Reply::json(
+            "GET /v1/files/a%20b%2Emd" | "GET /v1/files/%C3%A9%2Emd" => Reply::json(
                 200,
                 &json!({ "request_id": ID, "name": "a b.md", "size": 4, "last_modified": "2026-01-05T10:00:00Z",
-                    "doc_id": ID, "status": "failed", "reason": "encrypted: it is locked", "labels": ["x", "y"] }),
+                    "doc_id": ID, "canonical_url": format!("workspace://{ID}/a%20b.md"), "status": "failed",
+                    "reason": "encrypted: it is locked", "labels": ["x", "y"] }),
             ),
-            "GET /v1/files/a%20b%2Emd/content" => {
+            "GET /v1/files/a%20b%2Emd/content" | "GET /v1/files/%C3%A9%2Emd/content" => {
                 let url = format!("{base}/store/1?signature=2");
                 Reply::json(200, &json!({ "request_id": ID, "url": url, "expires_in_seconds": 900 }))
             }
@@ -37,8 +38,22 @@ fn one_file_is_shown() {
     let shown = home.run_at(&server, &["files", "show", "a b.md"]);
     assert!(shown.stdout.contains("status         failed\nreason         encrypted: it is locked\n"), "{shown:#?}");
     assert!(shown.stdout.contains("labels         x, y\n"), "{shown:#?}");
+    assert!(shown.stdout.contains(&format!("URL            workspace://{ID}/a%20b.md\n")), "{shown:#?}");
     assert_eq!(home.run_at(&server, &["files", "show", "a b.md", "--json"]).json()[0]["status"], "failed");
     assert_eq!(home.run_at(&server, &["files", "show", "c.md"]).code, Some(4));
+}
+
+#[test]
+fn file_is_found_by_the_name_as_typed() {
+    let (home, server) = (home(&[]), stored());
+    let typed = "e\u{301}.md";
+    assert_eq!(home.run_at(&server, &["files", "show", typed]).code, Some(0));
+    assert_eq!(home.run_at(&server, &["files", "get", typed]).code, Some(0));
+    assert_eq!(fs::read(home.path().join(typed)).unwrap(), b"te\0xt");
+    assert_eq!(home.run_at(&server, &["files", "get", typed, "--out", "-"]).stdout.as_bytes(), b"te\0xt");
+    assert_eq!(server.requests()[0].line, "GET /v1/files/e%CC%81%2Emd", "as typed at first");
+    // `files add` takes another name from a path.
+    assert_eq!(home.run_at(&server, &["files", "show", "/e\u{301}.md"]).code, Some(4));
 }
 
 #[test]

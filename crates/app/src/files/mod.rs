@@ -165,16 +165,20 @@ impl App {
         let organization_id = viewer.organization_id;
         let object_key = objects::key(organization_id, name);
         let run = self.queued_run(viewer, RunMode::Incremental);
+        let now = self.clock.now();
         // Beside each other: a worker may delete the object right after the withdrawal, which an outage of storage must not delay.
         let (before, withdrawn) = futures_util::join!(
             self.blobs.head(&object_key),
-            self.store.withdraw_file(organization_id, object_key.clone(), run, self.clock.now())
+            self.store.withdraw_file(organization_id, object_key.clone(), run, now)
         );
         let Some(Withdrawal { hidden, queued, earlier }) = withdrawn? else { return Ok(false) };
         if hidden && let Some(feeder) = &self.feeder {
             feeder.wake();
         }
         let before = before?;
+        // Before the answer: an upload that follows it may have the same time, in whole seconds.
+        let etag = before.as_ref().map(|object| object.etag.clone());
+        self.store.record_deleted_object(organization_id, object_key.clone(), now, etag).await?;
         let object = self.blobs.head(&object_key).await?;
         if let Some(object) = &object {
             let uploaded_at = from_date_time(object.last_modified);
@@ -191,8 +195,7 @@ impl App {
                 // One attempt: between two, the owner may upload the file again. What fails here is left to the run.
                 self.blobs.delete_once(&object_key).await?;
                 let bytes = i64::try_from(object.size).unwrap_or(i64::MAX);
-                let etag = object.etag.clone();
-                self.store.release_upload(organization_id, object_key, bytes, uploaded_at, etag).await?;
+                self.store.release_upload(organization_id, object_key, bytes, uploaded_at).await?;
             }
         }
         // Start the queued run last: an earlier one could delete the object before `head` sees it.

@@ -3,6 +3,7 @@ use docstore::File;
 use ingest::clock::{from_date_time, to_date_time};
 use ingest::objects;
 use model::{DocId, FileOutcome, FileStatus};
+use retrieval_core::url;
 use time::OffsetDateTime;
 
 /// A stored file.
@@ -10,8 +11,10 @@ use time::OffsetDateTime;
 pub struct FileView {
     pub name: String,
     pub size: u64,
+    /// Time of the last upload in whole seconds, which is all that storage tells of a single object.
     pub last_modified: OffsetDateTime,
     pub doc_id: DocId,
+    pub canonical_url: String,
     pub status: FileStatus,
     /// Reason of a failure: a code, a colon and a message.
     pub reason: Option<String>,
@@ -30,9 +33,10 @@ impl FileView {
         let indexed_at = file.processed_at.filter(|_| file.outcome == Some(FileOutcome::Indexed));
         Some(Self {
             labels: file.labels().to_vec(),
+            canonical_url: url::workspace_url(file.organization_id, &file.name),
             name: file.name,
             size: object.size,
-            last_modified: object.last_modified,
+            last_modified: object.last_modified.replace_nanosecond(0).unwrap_or(object.last_modified),
             doc_id: file.doc_id,
             status,
             reason: file.reason.filter(|_| status != FileStatus::Pending),

@@ -64,6 +64,25 @@ async fn a_file_is_pending_until_its_last_upload_is_indexed() {
     assert_eq!((broken.status, broken.reason), (FileStatus::Pending, None));
 }
 
+#[tokio::test]
+async fn the_time_of_an_upload_is_the_same_everywhere() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    // Storage has exact times.
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        world.upload(&tenant, name, "A text.").await;
+    }
+    let listed = world.list_files(&tenant.viewer).await.unwrap();
+    let page = PageRequest { cursor: None, limit: 10 };
+    let paged = world.app.list_files_page(&tenant.viewer, page).await.unwrap().files;
+    assert_eq!((listed.len(), paged.len()), (3, 3));
+    for (listed, paged) in listed.iter().zip(&paged) {
+        let found = find(&world, &tenant, &listed.name).await;
+        assert_eq!((listed.last_modified, paged.last_modified), (found.last_modified, found.last_modified));
+        assert_eq!(found.last_modified.nanosecond(), 0);
+    }
+}
+
 fn url(tenant: &Tenant, name: &str) -> String {
     format!("workspace://{}/{name}", tenant.organization_id)
 }

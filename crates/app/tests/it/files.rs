@@ -1,11 +1,12 @@
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use app::files::PresignRequest;
+use app::files::{PageRequest, PresignRequest};
 use app::{Error, Quota};
 use blobs::{BlobErrorKind, BlobStore};
 use ingest::objects;
-use model::{Clock, RunMode, RunState, RunStats, SyncId};
+use model::{Clock, FileStatus, RunMode, RunState, RunStats, SyncId};
 use test_support::{Setup, Tenant, TestApp, read_id, read_url};
 use uuid::Uuid;
 
@@ -393,6 +394,65 @@ mod deletion {
         assert_eq!(names(&world, &tenant).await, Vec::<String>::new());
         let key = objects::key(tenant.organization_id, "notes.txt");
         assert!(world.blobs.inner.head(&key).await.unwrap().is_none());
+    }
+
+    /// Deletes the file, then stores it without another URL, in the same second but later. A run follows.
+    async fn delete_and_upload(world: &TestApp, tenant: &Tenant) {
+        world.app.presign_file(&tenant.viewer, presign("notes.txt", 10)).await.unwrap();
+        world.clock.set_back(Duration::from_millis(10));
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap();
+        world.put_object(tenant, "notes.txt", "The tides.").await;
+        world.index_files(tenant, RunMode::Incremental).await;
+    }
+
+    /// Asserts that the file answers everywhere.
+    async fn check_stays(world: &TestApp, tenant: &Tenant) {
+        assert_eq!(found(world, tenant, "tides").await, [url(tenant, "notes.txt")]);
+        assert_eq!(names(world, tenant).await, ["notes.txt"]);
+        let page = PageRequest { cursor: None, limit: 10 };
+        let page = world.app.list_files_page(&tenant.viewer, page).await.unwrap().files;
+        assert_eq!(page.into_iter().map(|file| file.name).collect::<Vec<_>>(), ["notes.txt"]);
+        let file = world.app.find_file(&tenant.viewer, "notes.txt").await.unwrap();
+        assert_eq!(file.status, FileStatus::Indexed);
+        world.app.download_file(&tenant.viewer, "notes.txt").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn first_upload_in_the_second_of_a_deletion_stays() {
+        for rounds_list in [false, true] {
+            let world = TestApp::start().await;
+            let tenant = world.tenant().await;
+            world.blobs.rounds_head.store(true, Ordering::Relaxed);
+            world.blobs.rounds_list.store(rounds_list, Ordering::Relaxed);
+            delete_and_upload(&world, &tenant).await;
+            check_stays(&world, &tenant).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn same_content_in_the_second_of_its_deletion_stays() {
+        let (world, tenant) = with_file().await;
+        world.blobs.rounds_head.store(true, Ordering::Relaxed);
+        delete_and_upload(&world, &tenant).await;
+        check_stays(&world, &tenant).await;
+        assert!(world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap());
+        check_gone(&world, &tenant).await;
+        assert_eq!(names(&world, &tenant).await, Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn other_content_in_the_second_of_a_failed_deletion_stays() {
+        let (world, tenant) = with_file().await;
+        let key = objects::key(tenant.organization_id, "notes.txt");
+        for rounds in [&world.blobs.rounds_head, &world.blobs.rounds_list] {
+            rounds.store(true, Ordering::Relaxed);
+        }
+        world.blobs.replace_at_deletion(key.clone());
+        world.app.delete_file(&tenant.viewer, "notes.txt").await.unwrap_err();
+        world.index_files(&tenant, RunMode::Incremental).await;
+        let kept = world.blobs.inner.head(&key).await.unwrap();
+        assert_eq!(kept.map(|object| object.size), Some(14));
+        world.app.find_file(&tenant.viewer, "notes.txt").await.unwrap();
     }
 
     #[tokio::test]

@@ -87,9 +87,13 @@ impl SearchRequest {
             return Ok(Some(window.map_or(start, |window| window.max(start))));
         }
         // The clients send a number of days with every search; it applies to news.
-        let days = self.days.filter(|days| *days > 0 && self.topic.as_deref() == Some("news"));
-        let days = days.filter(|_| window.is_none());
-        Ok(days.and_then(|days| now.checked_sub(Duration::seconds(days.saturating_mul(86_400)))))
+        let days = self.days.filter(|_| self.topic.as_deref() == Some("news") && window.is_none());
+        match days {
+            None | Some(0) => Ok(None),
+            Some(days) if days < 0 => Err(Refusal::new("days", "days must not be negative")),
+            // A filter also before all times: it drops results without a known time.
+            Some(days) => Ok(Some(now.saturating_sub(Duration::seconds(days.saturating_mul(86_400))))),
+        }
     }
 
     /// Returns the phrase in quotation marks that results must contain.

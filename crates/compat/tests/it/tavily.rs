@@ -26,7 +26,11 @@ fn dates_are_mapped() {
     assert_eq!(after(json!({"query": "q", "days": 3, "topic": "news"})).as_deref(), Some("2026-06-12T12:00:00Z"));
     assert_eq!(after(json!({"query": "q", "start_date": "2026-01-05"})).as_deref(), Some("2026-01-04T23:59:59.999Z"));
     assert_eq!(after(json!({"query": "q", "days": 7, "topic": "general"})), None);
-    assert_eq!(after(json!({"query": "q", "days": i64::MAX, "topic": "news"})), None, "before all times");
+    for days in [10_000_000, i64::MAX] {
+        let first = after(json!({"query": "q", "days": days, "topic": "news"}));
+        assert_eq!(first.as_deref(), Some("0000-01-01T00:00:00Z"), "results without a known time are dropped");
+    }
+    assert_eq!(after(json!({"query": "q", "days": -1, "topic": "general"})), None);
     let bounded = search::<SearchRequest>(json!({"query": "q", "end_date": "2026-01-05"}));
     assert_eq!(bounded.freshness_policy.published_before.as_deref(), Some("2026-01-06T00:00:00Z"), "with that day");
     assert_eq!((bounded.max_results, bounded.response.max_passages_per_result), (5, 1));
@@ -72,6 +76,9 @@ fn what_cannot_be_honoured_is_refused() {
         assert_eq!(refused::<SearchRequest>(json!({"query": "q", field: 1})), field);
     }
     assert_eq!(refused::<SearchRequest>(json!({"query": "q", "include_raw_content": 5})), "include_raw_content");
+    for days in [-1, i64::MIN] {
+        assert_eq!(refused::<SearchRequest>(json!({"query": "q", "topic": "news", "days": days})), "days");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use model::{DocId, FileOutcome, OrganizationId, Timestamp};
 
-use super::Conn;
+use super::{Conn, storage_totals};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::file_result::FileResult;
@@ -34,6 +34,22 @@ pub async fn without_deleted(
     let is_deleted =
         |result: &FileResult| deleted.get(&result.object_key).is_some_and(|deleted| result.is_withdrawn(deleted));
     Ok(results.into_iter().map(|result| if is_deleted(&result) { result.of_deleted() } else { result }).collect())
+}
+
+pub async fn record_deleted_object(
+    connection: &mut Conn,
+    organization_id: OrganizationId,
+    object_key: String,
+    withdrawn_at: Timestamp,
+    etag: Option<String>,
+) -> Result<()> {
+    storage_totals::lock(connection, organization_id).await?;
+    let deleted = files::table
+        .find(object_key)
+        .filter(files::organization_id.eq(Bind(organization_id)))
+        .filter(files::withdrawn_at.eq(Bind(withdrawn_at)));
+    diesel::update(deleted).set(files::withdrawn_etag.eq(etag.unwrap_or_default())).execute(connection).await?;
+    Ok(())
 }
 
 /// Writes these columns of files whose documents are still removed: they were deleted while the run read them. The same content may

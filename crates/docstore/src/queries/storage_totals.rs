@@ -5,7 +5,7 @@ use model::{OrganizationId, Timestamp};
 use super::Conn;
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
-use crate::rows::{DeletedObject, File, MeasuredUpload, StorageTotals, UPLOAD_PRECISION};
+use crate::rows::{File, MeasuredUpload, StorageTotals, UPLOAD_PRECISION};
 use crate::schema::{files, storage_totals};
 use crate::types::Bind;
 
@@ -91,18 +91,11 @@ pub async fn settle_uploads(
                 // A URL that was issued meanwhile keeps the file unmeasured.
                 .filter(files::upload_expires_at.le(Bind(now)))
         };
-        let known: Option<(Option<Timestamp>, Option<String>, i64)> = expired()
-            .select((files::withdrawn_at, files::withdrawn_etag, files::bytes))
-            .first(connection)
-            .await
-            .optional()?;
-        let Some((earlier, etag, before)) = known else { continue };
+        let known: Option<File> = expired().select(File::as_select()).first(connection).await.optional()?;
+        let Some(file) = known else { continue };
         let bytes = object.as_ref().map_or(0, |object| object.bytes);
-        let deleted = earlier.map(|at| DeletedObject { at, etag });
-        let is_later = |deleted: &DeletedObject| {
-            object.as_ref().is_some_and(|object| !deleted.covers(object.uploaded_at, Some(&object.etag)))
-        };
-        let withdrawn_at = deleted.filter(|deleted| !is_later(deleted)).map(|deleted| deleted.at);
+        let is_later = object.is_some_and(|object| !file.is_withdrawn(object.uploaded_at, &object.etag));
+        let withdrawn_at = file.withdrawn_at.filter(|_| !is_later);
         diesel::update(expired())
             .set((
                 files::withdrawn_at.eq(Bind(withdrawn_at)),
@@ -111,7 +104,7 @@ pub async fn settle_uploads(
             ))
             .execute(connection)
             .await?;
-        added += StorageTotals::of_file(withdrawn_at, bytes) - StorageTotals::of_file(earlier, before);
+        added += StorageTotals::of_file(withdrawn_at, bytes) - StorageTotals::of_file(file.withdrawn_at, file.bytes);
     }
     add(connection, organization_id, added).await
 }
@@ -157,7 +150,6 @@ pub async fn release_upload(
     object_key: String,
     bytes: i64,
     uploaded_at: Timestamp,
-    etag: String,
 ) -> Result<()> {
     lock(connection, organization_id).await?;
     let bytes = deleted_bytes(bytes);
@@ -167,7 +159,6 @@ pub async fn release_upload(
             .filter(files::organization_id.eq(Bind(organization_id)))
             .filter(files::withdrawn_at.is_not_null())
     };
-    diesel::update(deleted()).set(files::withdrawn_etag.eq(etag)).execute(connection).await?;
     let counted =
         deleted().filter(files::bytes.eq(bytes)).filter(files::created_at.le(Bind(uploaded_at + UPLOAD_PRECISION)));
     // It stays unmeasured: stores that accept a URL again may get another upload.

@@ -42,7 +42,7 @@ row! {
         pub processed_at: Option<Timestamp>,
         /// Name as sent with the last upload, before it was sanitized.
         pub original_name: Option<String>,
-        /// ETag of the object that the last deletion has deleted; `None` if it is unknown.
+        /// ETag of the object that the last deletion found, empty if it found none; `None` if it is unknown.
         pub withdrawn_etag: Option<String>,
     }
 }
@@ -180,6 +180,10 @@ impl File {
 
     /// Returns true if an object with this modification time and ETag is the one that the owner deleted, not a later upload.
     pub fn is_withdrawn(&self, uploaded_at: Timestamp, etag: &str) -> bool {
+        // A deletion clears this ETag, and a run sets it for a later upload only. The run may have known the time more exactly.
+        if self.processed_etag.as_deref() == Some(etag) {
+            return false;
+        }
         let deleted = self.withdrawn_at.map(|at| DeletedObject { at, etag: self.withdrawn_etag.clone() });
         deleted.is_some_and(|deleted| deleted.covers(uploaded_at, Some(etag)))
     }
@@ -190,7 +194,7 @@ impl File {
 pub(crate) struct DeletedObject {
     /// Time of the deletion.
     pub at: Timestamp,
-    /// `None` if it is unknown.
+    /// Empty if there was no object; `None` if it is unknown.
     pub etag: Option<String>,
 }
 

@@ -272,11 +272,25 @@ async fn upload_in_the_second_of_a_deletion_is_known_by_its_etag(db: Database) {
         db.find_file(ours, "a".to_owned()).await.unwrap().unwrap()
     };
     assert!(withdraw(at(700)).await.is_withdrawn(NOW, "new"), "no ETag is known");
-    db.release_upload(ours, "a".to_owned(), 0, NOW, "old".to_owned()).await.unwrap();
-    let found = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
+    let record = async |now, etag: Option<&str>| {
+        db.record_deleted_object(ours, "a".to_owned(), now, etag.map(str::to_owned)).await.unwrap();
+        db.find_file(ours, "a".to_owned()).await.unwrap().unwrap()
+    };
+    let found = record(at(700), Some("old")).await;
     assert!(found.is_withdrawn(NOW, "old") && !found.is_withdrawn(NOW, "new"));
     assert!(found.is_withdrawn(at(-1_000), "new"), "an earlier second");
     assert!(withdraw(at(800)).await.is_withdrawn(NOW, "new"), "the ETag is that of another deletion");
+    assert!(record(at(700), Some("old")).await.is_withdrawn(NOW, "new"), "another deletion followed");
+    let found = record(at(800), None).await;
+    assert!(!found.is_withdrawn(NOW, "old") && !found.is_withdrawn(NOW, "new"), "there was no object");
+    assert!(found.is_withdrawn(at(-1_000), "old"), "an earlier second");
+    db.register_file(file(ours, "a"), StorageQuotas::NONE).await.unwrap();
+    assert!(record(at(800), Some("new")).await.withdrawn_at.is_none());
+    let theirs = new_organization(&db).await;
+    let found = withdraw(at(900)).await;
+    db.record_deleted_object(theirs, "a".to_owned(), at(900), None).await.unwrap();
+    let unchanged = db.find_file(ours, "a".to_owned()).await.unwrap().unwrap();
+    assert_eq!((found.withdrawn_etag, unchanged.withdrawn_etag), (None, None));
 }
 
 async fn files_that_a_run_has_read_are_known(db: Database) {

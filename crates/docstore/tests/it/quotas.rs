@@ -158,7 +158,7 @@ async fn deleted_file_counts_while_its_url_is_valid(db: Database) {
     db.withdraw_file(ours, format!("{ours}/a"), run(ours), at(1)).await.unwrap().unwrap();
     assert_eq!(totals(&db, ours).await, (1, 50));
     let release = async |bytes, uploaded_at| {
-        db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at, "etag".to_owned()).await.unwrap();
+        db.release_upload(ours, format!("{ours}/a"), bytes, uploaded_at).await.unwrap();
         totals(&db, ours).await
     };
     // Objects of earlier uploads: the URL may still be used.
@@ -201,7 +201,7 @@ async fn upload_in_the_second_of_a_deletion_is_a_file(db: Database) {
         let object_key = format!("{ours}/{name}");
         register(&db, ours, name, 50).await;
         db.withdraw_file(ours, object_key.clone(), run(ours), at(700)).await.unwrap().unwrap();
-        db.release_upload(ours, object_key.clone(), 50, NOW, "old".to_owned()).await.unwrap();
+        db.record_deleted_object(ours, object_key.clone(), at(700), Some("old".to_owned())).await.unwrap();
         let object = MeasuredObject { bytes: 50, uploaded_at: NOW, etag: etag.to_owned() };
         let measured = MeasuredUpload { object_key: object_key.clone(), object: Some(object) };
         db.settle_uploads(ours, vec![measured], at(EXPIRY)).await.unwrap();

@@ -34,6 +34,7 @@ on_both_backends!(
     unreadable_file_deletes_document,
     file_deleted_while_a_run_reads_it_stays_deleted,
     file_uploaded_in_the_second_of_its_deletion_is_recorded,
+    file_that_was_read_since_its_deletion_is_a_file,
     file_of_a_purged_document_counts_as_unread,
     only_actual_deletions_are_counted,
     deletion_is_limited_to_organization,
@@ -535,11 +536,36 @@ async fn file_uploaded_in_the_second_of_its_deletion_is_recorded(db: Database) {
     register(&db, organization_id, &new, "a").await;
     let cleaning = new_run(organization_id, RunMode::Incremental, at(1));
     db.withdraw_file(organization_id, "a".to_owned(), cleaning, at(1)).await.unwrap().unwrap();
-    db.release_upload(organization_id, "a".to_owned(), 100, NOW, "old".to_owned()).await.unwrap();
+    db.record_deleted_object(organization_id, "a".to_owned(), at(1), Some("old".to_owned())).await.unwrap();
     new.capture.captured_at = at(2);
     let read = FileResult { uploaded_at: NOW, ..result("a", doc_id, &run, Some(new)) };
     assert!(record(&db, &run, "worker", vec![read]).await);
     assert_eq!(db.list_workspace_documents(organization_id).await.unwrap(), [doc_id]);
+}
+
+/// The run knew the time of the upload more exactly than others do.
+async fn file_that_was_read_since_its_deletion_is_a_file(db: Database) {
+    let (organization_id, run) = claimed_run(&db).await;
+    let mut new = workspace_document(organization_id, "a", "again");
+    let doc_id = new.document.doc_id;
+    register(&db, organization_id, &new, "a").await;
+    let find_file = async || db.find_file(organization_id, "a".to_owned()).await.unwrap().unwrap();
+    let withdraw = async |now| {
+        let cleaning = new_run(organization_id, RunMode::Incremental, now);
+        db.withdraw_file(organization_id, "a".to_owned(), cleaning, now).await.unwrap().unwrap();
+        find_file().await
+    };
+    assert!(withdraw(at(1)).await.is_withdrawn(NOW, "etag"));
+    new.capture.captured_at = at(2);
+    assert!(record(&db, &run, "worker", vec![result("a", doc_id, &run, Some(new))]).await);
+    let file = find_file().await;
+    assert!(!file.is_withdrawn(NOW, "etag") && file.is_withdrawn(NOW, "another"));
+    db.remeasure_uploads(organization_id, vec!["a".to_owned()], NOW).await.unwrap();
+    let object = MeasuredObject { bytes: 100, uploaded_at: NOW, etag: "etag".to_owned() };
+    let measured = MeasuredUpload { object_key: "a".to_owned(), object: Some(object) };
+    db.settle_uploads(organization_id, vec![measured], NOW).await.unwrap();
+    assert_eq!(find_file().await.withdrawn_at, None);
+    assert!(withdraw(at(3)).await.is_withdrawn(NOW, "etag"), "it was deleted again");
 }
 
 /// Content that is uploaded again under the name of a purged document has to be read.

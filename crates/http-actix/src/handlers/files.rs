@@ -17,7 +17,7 @@ use crate::memory::{Answer, Gathered};
 use crate::metered;
 use crate::numbers::wire_int;
 
-/// Bytes of an entry beside its name, reason and labels: names of fields, ids and times.
+/// Bytes of an entry beside its name, URL, reason and labels: names of fields, ids and times.
 const ENTRY_BYTES: usize = 256;
 
 impl Endpoint for operations::PresignFile {
@@ -194,6 +194,7 @@ fn entry(file: FileView) -> FileEntry {
         size: wire_int(file.size),
         last_modified: rfc3339(file.last_modified),
         doc_id: Some(file.doc_id.0),
+        canonical_url: Some(file.canonical_url),
         status: Some(status(file.status)),
         reason: file.reason.map(clipped),
         indexed_at: file.indexed_at.map(rfc3339),
@@ -204,7 +205,8 @@ fn entry(file: FileView) -> FileEntry {
 /// Estimates the bytes of an entry in an answer.
 fn bytes_of(file: &FileEntry) -> usize {
     let labels: usize = file.labels.iter().map(String::len).sum();
-    file.name.len() + file.reason.as_ref().map_or(0, String::len) + labels + ENTRY_BYTES
+    let optional = [&file.canonical_url, &file.reason].into_iter().flatten().map(String::len).sum::<usize>();
+    file.name.len() + optional + labels + ENTRY_BYTES
 }
 
 fn outcome(file: OutcomeView) -> IndexedFile {

@@ -36,10 +36,29 @@ async fn files_are_listed() {
 }
 
 #[actix_web::test]
+async fn listed_file_is_read_by_its_url_and_then_by_its_id() {
+    let api = Api::new().await;
+    for name in ["a b.txt", "日本.txt"] {
+        api.world.upload(&api.tenant, name, "The tides.").await;
+    }
+    api.world.index_files(&api.tenant, RunMode::Incremental).await;
+    let files = api.get("/v1/files").await.json()["files"].clone();
+    let files = files.as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    for file in files {
+        let by_id = json!({"doc_id": file["doc_id"]});
+        api.post("/v1/document", &by_id).await.expect_error(404, "document_not_found");
+        let by_url = json!({"canonical_url": file["canonical_url"]});
+        assert_eq!(api.post("/v1/document", &by_url).await.json()["doc"]["doc_id"], file["doc_id"]);
+        assert_eq!(api.post("/v1/document", &by_id).await.json()["doc"]["canonical_url"], file["canonical_url"]);
+    }
+}
+
+#[actix_web::test]
 async fn the_whole_list_takes_memory_while_it_is_read() {
     // One list at a time.
     let max_wait = Duration::from_millis(50);
-    let memory = MemoryLimits { large_response: 16, responses: 300, max_wait, ..MemoryLimits::default() };
+    let memory = MemoryLimits { large_response: 16, responses: 400, max_wait, ..MemoryLimits::default() };
     let api = Api::new().await.with_memory(memory);
     // More than storage lists at a time.
     let names: Vec<String> = (0..1_001).map(|number| format!("{number:04}.txt")).collect();

@@ -46,6 +46,9 @@ struct File<'a> {
     name: &'a str,
     size: i64,
     last_modified: &'a str,
+    /// What `read_document` takes: unlike search results, listed files are not granted by id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical_url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<FileStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +63,7 @@ impl<'a> File<'a> {
             name: &file.name,
             size: file.size,
             last_modified: &file.last_modified,
+            canonical_url: file.canonical_url.as_deref(),
             status: file.status,
             reason: file.reason.as_deref().map(|reason| line(reason, MAX_REASON)),
             labels: Some(file.labels.as_slice()).filter(|labels| !labels.is_empty()),
@@ -133,6 +137,10 @@ fn item(file: &FileEntry) -> String {
     }
     if !file.labels.is_empty() {
         item.push_str(&format!(" | labels: {}", line(&file.labels.join(", "), 1_400)));
+    }
+    if let Some(url) = &file.canonical_url {
+        item.push_str(" | ");
+        item.push_str(&line(url, usize::MAX));
     }
     item
 }

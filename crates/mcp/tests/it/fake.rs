@@ -201,6 +201,7 @@ impl Call<ListFiles> for Fake {
             size: 5,
             last_modified: "2026-01-01T00:00:00Z".to_owned(),
             doc_id: Some(DOC),
+            canonical_url: Some(format!("workspace://{DOC}/file-{number}.txt")),
             status: Some(if number == 0 { FileStatus::Failed } else { FileStatus::Indexed }),
             reason: (number == 0).then(|| "encrypted: the file\nis locked".to_owned()),
             indexed_at: None,

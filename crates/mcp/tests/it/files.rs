@@ -1,7 +1,7 @@
 use mcp::Upload;
 use serde_json::{Value, json};
 
-use crate::fake::{Fake, call, failed, text};
+use crate::fake::{DOC, Fake, call, failed, text};
 use crate::reading::sizes;
 
 /// Names in the structured content, which the text repeats.
@@ -69,15 +69,21 @@ async fn an_empty_page_says_that_the_list_continues() {
 #[tokio::test]
 async fn one_page_tells_the_state_of_each_file() {
     let result = call(&Fake::default(), "list_files", json!({})).await;
-    let expected = "Files 1 to 2 of 2:\n\
-        - file-0.txt | 5 bytes | 2026-01-01 | failed (encrypted: the file is locked)\n\
-        - file-1.txt | 5 bytes | 2026-01-01 | indexed | labels: finance";
+    let url = |number: usize| format!("workspace://{DOC}/file-{number}.txt");
+    let expected = format!(
+        "Files 1 to 2 of 2:\n\
+        - file-0.txt | 5 bytes | 2026-01-01 | failed (encrypted: the file is locked) | {}\n\
+        - file-1.txt | 5 bytes | 2026-01-01 | indexed | labels: finance | {}",
+        url(0),
+        url(1)
+    );
     assert_eq!(text(&result), expected);
     let structured = &result["structuredContent"];
     assert_eq!(structured["total"], 2);
     let [failed, indexed] = &structured["files"].as_array().unwrap()[..] else { panic!("{structured}") };
     assert_eq!((&failed["status"], &failed["reason"]), (&json!("failed"), &json!("encrypted: the file is locked")));
     assert_eq!((&indexed["status"], &indexed["labels"]), (&json!("indexed"), &json!(["finance"])));
+    assert_eq!((&failed["canonical_url"], &indexed["canonical_url"]), (&json!(url(0)), &json!(url(1))));
 }
 
 #[tokio::test]

@@ -45,7 +45,12 @@ pub async fn run(arguments: Files, client: &Client, context: &Context) -> Result
 async fn delete(names: &[String], client: &Client, terminal: &Terminal) -> Result<(), Failure> {
     let mut missing = Vec::new();
     for name in names {
-        let answer = client.delete_file(name).await?;
+        let mut answer = client.delete_file(name).await?;
+        if !answer.deleted
+            && let Some(stored) = names::stored_as(name)
+        {
+            answer = client.delete_file(&stored).await?;
+        }
         if terminal.json {
             terminal.event(&json!({ "name": name, "deleted": answer.deleted }))?;
         } else if answer.deleted {

@@ -15,6 +15,12 @@ pub fn of(path: &Path, names: Names) -> Option<String> {
     }
 }
 
+/// Returns the name under which the service stores a file that is added as `name`, if it is another one. `None` for a path, from which
+/// `files add` takes other names.
+pub fn stored_as(name: &str) -> Option<String> {
+    file_types::sanitize(name).filter(|stored| stored != name && !name.contains(['/', '\\']))
+}
+
 /// Returns the joined components of a path. `..` takes the component before it away, and is left out at the beginning, as are
 /// `.` and the root.
 fn of_path(path: &Path) -> Option<String> {
@@ -34,6 +40,14 @@ fn of_path(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_stored_in_one_form() {
+        assert_eq!(stored_as("e\u{301}.md").as_deref(), Some("é.md"));
+        for name in ["é.md", "", "...", "x/e\u{301}.md", "x\\e\u{301}.md"] {
+            assert_eq!(stored_as(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn paths_become_flat_names() {

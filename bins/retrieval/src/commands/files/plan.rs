@@ -48,7 +48,7 @@ pub fn reject_collisions(files: &[Selected], names: Names) -> Result<(), Failure
 /// A file is unchanged if the workspace has one of the same name and size that was uploaded after the local file was
 /// last written, and it has the given labels, which are [normalized](super::labels::normalize). The API does not expose
 /// file digests, so a file reset to an older time with the same size is missed; `--force` uploads it.
-/// Uploads in the second in which the file was written may be repeated: times of single files have whole seconds.
+/// Uploads in the second in which the file was written may be repeated: the times of stored files have whole seconds.
 pub fn split_changed(
     files: Vec<Selected>,
     stored: &[FileEntry],
@@ -100,6 +100,7 @@ mod tests {
             size,
             last_modified: "1970-01-01T00:01:40.5Z".to_owned(),
             doc_id: None,
+            canonical_url: None,
             status: None,
             reason: None,
             indexed_at: None,

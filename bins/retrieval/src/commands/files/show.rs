@@ -10,6 +10,7 @@ use retrieval_client::Client;
 use retrieval_client::types::FileEntry;
 use tempfile::{NamedTempFile, TempPath};
 
+use super::stored;
 use crate::api_values;
 use crate::cli::Get;
 use crate::failure::Failure;
@@ -32,7 +33,7 @@ pub async fn list(client: &Client, terminal: &Terminal) -> Result<(), Failure> {
 }
 
 pub async fn show(name: &str, client: &Client, terminal: &Terminal) -> Result<(), Failure> {
-    let answer = client.get_file(name).await?;
+    let answer = stored::by_name(name, async |name| client.get_file(name).await).await?;
     if terminal.json {
         return terminal.json(&answer.raw);
     }
@@ -46,6 +47,7 @@ pub async fn show(name: &str, client: &Client, terminal: &Terminal) -> Result<()
         ("indexed", file.indexed_at.clone()),
         ("labels", Some(file.labels.join(", ")).filter(|labels| !labels.is_empty())),
         ("doc_id", file.doc_id.map(|id| id.to_string())),
+        ("URL", file.canonical_url.clone()),
     ];
     let lines = rows.into_iter().filter_map(|(name, value)| Some(format!("{name:<15}{}\n", one_line(&value?))));
     terminal.print(&lines.collect::<String>())
@@ -57,7 +59,7 @@ pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result
     if out.as_deref() == Some(Path::new("-")) {
         let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::Output)?;
         let mut out = tokio::fs::File::from_std(std::fs::File::from(stdout));
-        client.download(&name, &mut out).await?;
+        stored::by_name(&name, async |name| client.download(name, &mut out).await).await?;
         return Ok(());
     }
     let path = match out {
@@ -82,7 +84,7 @@ pub async fn get(arguments: Get, client: &Client, terminal: &Terminal) -> Result
     let (file, part) = part_of(&target).map_err(|source| local("create", source))?.into_parts();
     let mut file = tokio::fs::File::from_std(file);
     // A part that is dropped is removed.
-    let bytes = client.download(&name, &mut file).await?;
+    let bytes = stored::by_name(&name, async |name| client.download(name, &mut file).await).await?;
     drop(file);
     place(part, &target, force)
         .map_err(|source| if source.kind() == ErrorKind::AlreadyExists { exists() } else { local("create", source) })?;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use retrieval_client::Client;
 use retrieval_client::types::FileEntry;
+use retrieval_client::{Client, Error};
 
+use super::names;
 use crate::failure::Failure;
 
 /// Maximum number of files to ask for one by one. For more of them the list of all files takes fewer requests, and in one
@@ -21,9 +22,24 @@ pub async fn entries(names: &BTreeSet<&str>, client: &Client) -> Result<Vec<File
     for name in names {
         match client.get_file(name).await {
             Ok(answer) => stored.push(answer.body.file),
-            Err(error) if error.api().is_some_and(|api| api.code == "file_not_found") => {}
+            Err(error) if is_missing(&error) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(stored)
+}
+
+/// Asks for a file by its name as typed. If there is none, asks by the name under which the service stores a file of this name.
+pub async fn by_name<T>(name: &str, mut ask: impl AsyncFnMut(&str) -> Result<T, Error>) -> Result<T, Error> {
+    match ask(name).await {
+        Err(error) if is_missing(&error) => match names::stored_as(name) {
+            Some(stored) => ask(&stored).await,
+            None => Err(error),
+        },
+        asked => asked,
+    }
+}
+
+fn is_missing(error: &Error) -> bool {
+    error.api().is_some_and(|api| api.code == "file_not_found")
 }
