@@ -219,9 +219,10 @@ impl State {
         }
         let is_answered = || (0..self.questions.len()).any(|question| coverage::is_answered(self, question));
         // A structured report can cite nothing although the notes answer: its problems say why.
-        let has_report = self.draft.as_ref().is_some_and(|draft| {
-            !draft.citations.is_empty() || (draft.format == Format::Structured && is_answered())
-        });
+        let has_report = self
+            .draft
+            .as_ref()
+            .is_some_and(|draft| !draft.citations.is_empty() || (draft.format == Format::Structured && is_answered()));
         let stop_reason = if self.budget_reached {
             StopReason::BudgetReached
         } else if has_report {
