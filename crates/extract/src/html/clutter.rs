@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use dom_query::{NodeRef, Selection};
 
 use super::ending;
-use super::measure::{Measures, is_block, is_heading, is_wide};
+use super::measure::{Measures, introduces, is_block, is_heading, is_wide};
 use super::node_map::NodeSet;
 use super::prompts::{self, Prompt};
 use super::teasers;
@@ -326,11 +326,6 @@ impl<'a> Clutter<'a> {
         }
         before.filter(|element| !self.gone.contains(&element.id))
     }
-}
-
-/// Returns true for a paragraph that ends with a colon.
-fn introduces(element: &NodeRef) -> bool {
-    element.has_name("p") && element.text().trim_end().ends_with([':', '：'])
 }
 
 /// Returns true for a text with a year of the web: a time alone may be that of a live ticker's entry.

@@ -106,6 +106,11 @@ pub(super) fn is_heading(node: &NodeRef) -> bool {
     ["h1", "h2", "h3", "h4", "h5", "h6"].iter().any(|name| node.has_name(name))
 }
 
+/// Returns true for a paragraph that ends with a colon.
+pub(super) fn introduces(element: &NodeRef) -> bool {
+    element.has_name("p") && element.text().trim_end().ends_with([':', '：'])
+}
+
 /// Returns true for elements that end a paragraph.
 pub(super) fn is_block(name: &str) -> bool {
     matches!(

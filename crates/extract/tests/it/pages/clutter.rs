@@ -154,6 +154,42 @@ fn list_of_links_that_a_sentence_announces_is_kept() {
 }
 
 #[test]
+fn last_list_with_words_beside_its_links_is_kept() {
+    let entry = |n: u32| {
+        format!(
+            "<li>Fix ford {n} by <a href='https://x.example/ann'>@ann</a> in <a href='https://x.example/{n}'>#10{n}</a></li>"
+        )
+    };
+    let notes = format!("<ul>{}{}</ul>", entry(1), entry(2));
+    let files =
+        "<ul><li><a href='/a.pdf'>Form A</a> (PDF, 200 KB)</li><li><a href='/b.pdf'>Form B</a> (PDF, 1 MB)</li></ul>";
+    for (heading, list, last) in [
+        ("<h2>What has changed</h2>", notes.as_str(), "#102"),
+        ("<div class='markdown-heading'><h2>What has changed</h2></div>", &notes, "#102"),
+        ("<p>Documents you need:</p>", files, "1 MB"),
+        ("<h2>Documents you need</h2><p></p>", files, "1 MB"),
+    ] {
+        let text = heading.split(['<', '>']).find(|part| part.contains(' ') && !part.contains('=')).expect("a heading");
+        for inside in [format!("{heading}{list}"), format!("{heading}<div><div>{list}</div></div>")] {
+            reads(&article(&inside), &[text, "/a", last], &[]);
+        }
+    }
+    // Whole sentences stay behind a paragraph.
+    let sentences = "<ul><li>Reading a file without a line break at its end no longer fails, see <a href='/1'>the long issue on empty files</a></li>\
+                     <li>Searching for a word of one letter no longer takes a minute, see <a href='/2'>the long issue on short words</a></li></ul>";
+    reads(&article(sentences), &["Reading a file", "takes a minute"], &[]);
+    reads(&article(&format!("<hr>{sentences}")), &KEPT, &["Reading a file", "takes a minute"]);
+    reads(&article(&format!("<p>More from the town</p>{sentences}")), &KEPT, &["Reading a file", "takes a minute"]);
+    // Teasers do not, and neither do lists that are links below a heading.
+    let teasers = "<ul><li><a href='/1'>A mill burns down</a> 4 May 1911</li><li><a href='/2'>A mill is built</a> 5 May 1911</li></ul>";
+    for heading in ["", "<h3>Related articles</h3>", "<p>Read also:</p>"] {
+        reads(&article(&format!("{heading}{teasers}")), &KEPT, &["Related", "Read also", "mill burns", "5 May"]);
+    }
+    let links = "<h3>Elsewhere</h3><ul><li><a href='/1'>A mill burns down</a> (1)</li><li><a href='/2'>A mill is built</a> (2)</li></ul>";
+    reads(&article(links), &KEPT, &["Elsewhere", "mill burns"]);
+}
+
+#[test]
 fn heading_above_the_label_of_removed_links_is_dropped() {
     let links =
         "<p>In short:</p><ul><li><a href='/1'>A mill burns down</a></li><li><a href='/2'>A mill is built</a></li></ul>";
