@@ -140,6 +140,8 @@ fn hostile_pages_take_linear_time() {
         ("loose ingredients", repeated("<div class=ingredient>x</div>")),
         ("forms", repeated("<form><input>x</form>")),
         ("contents", repeated("<ul><li><a href='#a'>a</a>")),
+        ("panels", repeated("<button aria-controls=a>x</button><p id=a hidden>words")),
+        ("nested panels", nested(200, "<div hidden id=a role=tabpanel>", "<a href='#a'>x</a> words")),
         ("NUL", repeated("<p>\0")),
         ("end tags of nothing", repeated("<div></b>")),
         ("depth behind a comment", enclosed("<!-- --!>", "<div>", "")),
