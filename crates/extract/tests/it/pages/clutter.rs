@@ -292,6 +292,74 @@ fn credits_and_captions_are_no_paragraphs() {
 }
 
 #[test]
+fn sentences_that_begin_like_a_credit_are_kept() {
+    for line in [
+        "Credits: 4",
+        "Image: <code>ford-22.04</code>",
+        "Images: none",
+        "Picture: see below.",
+        "Video: a short history of it.",
+    ] {
+        let text = line.replace("<code>", "").replace("</code>", "");
+        let inside = format!("<h2>Data</h2><p>{line}</p><p>Runs on four stones.</p>{}", prose("tar"));
+        let markdown = reads(&article(&inside), &["Runs on four stones.", "about tar,"], &[]);
+        assert!(markdown.replace('`', "").contains(&text), "{line}\n{markdown}");
+    }
+    let credit = "<p>Foto: Ann Author/Example</p>";
+    for image in [
+        format!("<p><img src='/1.jpg' alt='A ford'></p>{credit}"),
+        format!("<div><img src='/1.jpg' alt='A ford'></div><div><div>{credit}</div></div>"),
+        format!("<div><div><img src='/1.jpg' alt='A ford'></div><p>The ford.</p>{credit}</div>"),
+    ] {
+        reads(&article(&format!("{image}{}", prose("tar"))), &["about tar,"], &["Ann Author"]);
+    }
+    reads(&article("<p>Bildnachweis: Ann Author/Example</p>"), &KEPT, &["Ann Author"]);
+}
+
+#[test]
+fn chapters_and_steps_named_like_notes_and_offers_are_kept() {
+    let step = "<h2>Next steps</h2><p>Subscribe to the WORD topic and print each message.</p>";
+    for word in ["jobs", "<code>jobs</code>"] {
+        reads(&article(&step.replace("WORD", word)), &["## Next steps", "Subscribe to the"], &[]);
+    }
+    reads(&article("<p>Subscribe to the <code>jobs</code> topic.</p>"), &["Subscribe to the `jobs` topic."], &[]);
+    reads(&article("<p>Subscribe to our <a href='/n'>letter</a>.</p>"), &KEPT, &["Subscribe to our"]);
+    let sentence = "<p>A comment begins with a number sign, and it goes on to the end of the line.</p>";
+    for (heading, code) in [
+        ("Comments", "<pre><code># a comment</code></pre>"),
+        ("Newsletter", "<p>The command <code>letter</code> sends it.</p>"),
+        ("Comments", "<table><tr><th>Sign</th></tr><tr><td>#</td></tr></table>"),
+    ] {
+        for part in
+            [format!("<h2>{heading}</h2>{sentence}{code}"), format!("<div><h2>{heading}</h2>{sentence}{code}</div>")]
+        {
+            reads(&article(&part), &[heading, "A comment begins"], &[]);
+        }
+    }
+    let chapters = format!(
+        "<h2 id='strings'>Strings</h2>{}<h2 id='lists'>Lists</h2>{}<h2 id='comments'>Comments</h2>{sentence}",
+        prose("tar"),
+        prose("wax")
+    );
+    reads(&article(&chapters), &["## Comments", "A comment begins"], &[]);
+    // Comments of visitors may hold code.
+    let comment = format!("<h2>2 Comments</h2>{sentence}<p>Try <code>ford</code>.</p>");
+    reads(&article(&comment), &KEPT, &["2 Comments", "A comment begins"]);
+    reads(&article(&format!("<h2 id='comments'>Comments</h2>{sentence}")), &KEPT, &["## Comments", "A comment begins"]);
+}
+
+#[test]
+fn title_of_a_chapter_that_begins_like_a_phrase_is_kept() {
+    let list = "<ul><li><a href='/1'>The Low Ford</a>, near the old mill</li><li><a href='/2'>The High Ford</a>, near the new mill</li></ul>";
+    let inside = format!("<h2>Most popular fords in the valley</h2>{list}{}{}", prose("tar"), prose("wax"));
+    reads(&article(&inside), &["## Most popular fords in the valley", "near the new mill", "about wax,"], &[]);
+    let inside = format!("<h2>Most popular articles</h2>{list}{}{}", prose("tar"), prose("wax"));
+    reads(&article(&inside), &["about wax,"], &["Most popular", "near the new mill"]);
+    let at_end = format!("<h2>Most popular fords in the valley</h2>{list}");
+    reads(&article(&at_end), &KEPT, &["Most popular", "near the new mill"]);
+}
+
+#[test]
 fn table_of_contents_is_dropped() {
     let contents = "<p>Contents:</p><ul><li><a href='#a'>Salt and its uses</a></li><li><a href='#b'>Rust and its causes</a></li><li><a href='#c'>Paint</a></li></ul>";
     let body = format!(
