@@ -40,7 +40,8 @@ const MAX_DATE: f64 = 80.0;
 const MAX_DATE_LABEL: f64 = 16.0;
 /// Minimum number of words in a sentence that announces a list.
 const MIN_ANNOUNCEMENT: usize = 4;
-/// Minimum number of chapters before a heading that is one of them, and maximum number of blocks searched for them.
+/// Minimum number of chapters before a heading that is one of them, and maximum number of blocks of a chapter
+/// or before it that are examined.
 const MIN_CHAPTERS: usize = 2;
 const MAX_CHAPTER: usize = 128;
 /// Number of empty elements between a list and its heading.
@@ -332,7 +333,7 @@ impl<'a> Clutter<'a> {
             if !belongs {
                 break;
             }
-            if prompt != Prompt::Links && is_technical(heading, &block) {
+            if prompt != Prompt::Links && section.len() < MAX_CHAPTER && is_technical(heading, &block) {
                 return Vec::new();
             }
             section.push(block);

@@ -129,6 +129,7 @@ fn hostile_pages_take_linear_time() {
         ("scripts of formulas", enclosed("<math><mmultiscripts>", "<mi>x</mi>", "</mmultiscripts></math>")),
         ("formulas", repeated("<math><annotation encoding=tex>x</annotation></math>")),
         ("phrases", repeated("<p>Read more: <a href=x>a</a><h3>Related</h3>")),
+        ("phrases before code", enclosed("<p>words", "<p><b>Comments</b>", "<pre>x</pre>")),
         ("nested phrases", repeated("<div><h3>Comments</h3><div>")),
         ("empty elements", enclosed("<h1>x</h1>", "<h2></h2><ul></ul>", "<p>words")),
         ("captions", enclosed("<figure>", "<img src=x><figcaption>c</figcaption>", "</figure>")),
