@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use dom_query::{NodeRef, Selection};
 
 use super::ending;
-use super::measure::{Measures, is_block, is_heading, is_wide};
+use super::measure::{Measures, introduces, is_block, is_heading, is_wide};
 use super::node_map::NodeSet;
 use super::prompts::{self, Prompt};
 use super::teasers;
@@ -40,6 +40,10 @@ const MAX_DATE: f64 = 80.0;
 const MAX_DATE_LABEL: f64 = 16.0;
 /// Minimum number of words in a sentence that announces a list.
 const MIN_ANNOUNCEMENT: usize = 4;
+/// Minimum number of chapters before a heading that is one of them, and maximum number of blocks of a chapter
+/// or before it that are examined.
+const MIN_CHAPTERS: usize = 2;
+const MAX_CHAPTER: usize = 128;
 /// Number of empty elements between a list and its heading.
 const MAX_EMPTY: usize = 3;
 
@@ -197,21 +201,34 @@ impl<'a> Clutter<'a> {
             Some("strong" | "b" | "span" | "em") => true,
             _ => return false,
         };
-        let Some(prompt) = prompts::prompt(&element.text()) else { return false };
+        let Some(mut prompt) = prompts::prompt(&element.text()) else { return false };
         let remaining = self.all - passed;
-        self.prompted |= prompt == Prompt::Links && remaining <= self.all * MAX_TAIL;
-        match prompt {
-            Prompt::Links => {}
-            // Notes follow the article.
-            Prompt::Notes if remaining > (self.all * MAX_BOX_SHARE).min(MAX_NOTES) => return false,
-            Prompt::Notes => {}
-            Prompt::Label | Prompt::Offer => {
-                let gone = self.is_simple(element) && (prompt == Prompt::Label || remaining <= self.all * MAX_TAIL);
-                if gone {
-                    self.drop(*element);
-                }
-                return gone;
+        let at_end = remaining <= self.all * MAX_TAIL;
+        if prompt == Prompt::Topic {
+            // Inside an article it is the title of a chapter.
+            if is_heading(element) && !at_end {
+                return false;
             }
+            prompt = Prompt::Links;
+        }
+        self.prompted |= prompt == Prompt::Links && at_end;
+        let gone = match prompt {
+            Prompt::Links | Prompt::Topic => None,
+            // Notes follow the article.
+            Prompt::Notes => {
+                let inside = remaining > (self.all * MAX_BOX_SHARE).min(MAX_NOTES);
+                (inside || is_chapter(element)).then_some(false)
+            }
+            Prompt::Label => Some(true),
+            Prompt::Credit => Some(self.is_beside_image(element)),
+            Prompt::Offer => Some(at_end && !self.is_step(element)),
+        };
+        if let Some(gone) = gone {
+            let gone = gone && self.is_simple(element) && !holds_code(element);
+            if gone {
+                self.drop(*element);
+            }
+            return gone;
         }
         if measure.anchors > 0 && measure.link_share() >= MIN_LEADING_LINKS && !inline {
             self.drop(*element);
@@ -243,6 +260,29 @@ impl<'a> Clutter<'a> {
             && !element.descendants_it().any(|inner| inner.node_name().is_some_and(|name| is_block(&name)))
     }
 
+    /// Returns true for a text below or above an image, also in the small box of one.
+    fn is_beside_image(&self, element: &NodeRef<'a>) -> bool {
+        let label = self.outermost_with_same_text(element);
+        let is_box = |around: &NodeRef| around.id != self.content.id && self.measures.get(around).text <= MAX_PROMPT;
+        let around = std::iter::once(*element).chain(element.ancestors_it(Some(MAX_BOX_DEPTH)));
+        let inside_label =
+            around.take_while(|around| self.measures.get(around).text <= self.measures.get(element).text);
+        label.parent().is_some_and(|parent| is_box(&parent) && holds_image(&parent))
+            || inside_label.take_while(|around| around.id != self.content.id).any(|around| {
+                let beside = [around.prev_element_sibling(), around.next_element_sibling()];
+                beside.iter().flatten().any(holds_image)
+            })
+    }
+
+    /// Returns true for an offer without a link or form that a heading of the text announces: a step of a guide.
+    fn is_step(&self, element: &NodeRef) -> bool {
+        let beside = [element.prev_element_sibling(), element.next_element_sibling()];
+        let has_form = beside.iter().flatten().any(|beside| beside.has_name("form"));
+        let is_headed =
+            self.before(element).is_some_and(|before| is_heading(&before) && prompts::prompt(&before.text()).is_none());
+        is_headed && !has_form && self.measures.get(element).anchors == 0
+    }
+
     fn outermost_with_same_text(&self, element: &NodeRef<'a>) -> NodeRef<'a> {
         let text = self.measures.get(element).text;
         let around = element.ancestors_it(Some(MAX_BOX_DEPTH));
@@ -263,7 +303,7 @@ impl<'a> Clutter<'a> {
             }
             let belongs = match prompt {
                 Prompt::Links => measure.anchors > 0 && measure.running <= measure.anchors as f64 * MAX_LISTED,
-                _ => measure.running <= MAX_NOTES,
+                _ => measure.running <= MAX_NOTES && !is_technical(heading, &around),
             };
             if belongs {
                 found = Some(around);
@@ -292,6 +332,9 @@ impl<'a> Clutter<'a> {
             };
             if !belongs {
                 break;
+            }
+            if prompt != Prompt::Links && section.len() < MAX_CHAPTER && is_technical(heading, &block) {
+                return Vec::new();
             }
             section.push(block);
             next = block.next_element_sibling();
@@ -328,9 +371,31 @@ impl<'a> Clutter<'a> {
     }
 }
 
-/// Returns true for a paragraph that ends with a colon.
-fn introduces(element: &NodeRef) -> bool {
-    element.has_name("p") && element.text().trim_end().ends_with([':', '：'])
+fn holds_image(element: &NodeRef) -> bool {
+    const IMAGES: [&str; 5] = ["img", "figure", "video", "picture", "iframe"];
+    std::iter::once(*element).chain(element.descendants_it()).any(|node| IMAGES.iter().any(|name| node.has_name(name)))
+}
+
+fn holds_code(element: &NodeRef) -> bool {
+    Selection::from(*element).select("code, pre, kbd, samp").exists()
+}
+
+/// Returns true for code or a table of data below a heading like `Comments`, which is that of a chapter. A counter in
+/// the heading is that of visitors' comments.
+fn is_technical(heading: &NodeRef, section: &NodeRef) -> bool {
+    !heading.text().contains(|c: char| c.is_ascii_digit()) && Selection::from(*section).select("code, pre, th").exists()
+}
+
+/// Returns true for a heading with its own text as id, like the headings of its level before it.
+fn is_chapter(heading: &NodeRef) -> bool {
+    let letters =
+        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+    let name = heading.node_name();
+    let before = std::iter::successors(heading.prev_element_sibling(), NodeRef::prev_element_sibling);
+    let chapters = before.take(MAX_CHAPTER).filter(|before| before.node_name() == name && before.has_attr("id"));
+    is_heading(heading)
+        && heading.attr("id").is_some_and(|id| letters(&id) == letters(&heading.text()))
+        && chapters.take(MIN_CHAPTERS).count() == MIN_CHAPTERS
 }
 
 /// Returns true for a text with a year of the web: a time alone may be that of a live ticker's entry.

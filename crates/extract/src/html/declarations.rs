@@ -77,11 +77,21 @@ impl<'a> Declarations<'a> {
 
     /// Returns true if the element takes no place among those around it.
     pub(super) fn take_no_place(&self) -> bool {
-        self.get("display") == Some("none") || matches!(self.get("position"), Some("absolute" | "fixed"))
+        self.display_nothing() || matches!(self.get("position"), Some("absolute" | "fixed"))
+    }
+
+    /// Returns true if the element is not displayed.
+    pub(super) fn display_nothing(&self) -> bool {
+        self.get("display") == Some("none")
     }
 
     /// Returns true if the declarations hide an element with all elements inside, whatever these declare.
     pub(super) fn hide_all(&self) -> bool {
+        self.display_nothing() || self.hide_displayed()
+    }
+
+    /// Returns true if the declarations hide all of an element although it is displayed.
+    pub(super) fn hide_displayed(&self) -> bool {
         let is = |name: &str, values: &[&str]| self.get(name).is_some_and(|value| values.contains(&value));
         let at_most = |name: &str, limit: f64| self.get(name).and_then(length).is_some_and(|length| length <= limit);
         let clipped = is("overflow", &["hidden", "clip"])
@@ -95,8 +105,7 @@ impl<'a> Declarations<'a> {
             || self.get("clip-path").is_some_and(|value| {
                 value.replace(' ', "").contains("inset(100%)") || value.replace(' ', "").contains("inset(50%)")
             });
-        is("display", &["none"])
-            || (self.is_faded_out() && !self.is_animated())
+        (self.is_faded_out() && !self.is_animated())
             || self.get("transform").is_some_and(|value| value.replace(' ', "").contains("scale(0)"))
             || clipped
             || away

@@ -2,12 +2,18 @@
 
 use dom_query::{NodeRef, Selection};
 
-use super::measure::{Measures, is_heading, weight};
+use super::measure::{Measures, introduces, is_heading, weight};
+use super::prompts;
 
 /// Maximum number of labels in a row; more are the lines of a poem or an address.
 const MAX_LABELS: usize = 3;
-/// Number of siblings before a label that are searched for its heading.
+/// Number of siblings before a label or list that are searched for its heading.
 const MAX_BEFORE: usize = 8;
+/// Number of elements around a list whose siblings are searched for its heading.
+const MAX_AROUND: usize = 4;
+/// Minimum link share of a list that leads to other articles, and of one that the text announces.
+const MIN_LINKS: f64 = 0.25;
+const MIN_HEADED_LINKS: f64 = 0.7;
 /// Signs that end a sentence.
 const SENTENCE_ENDS: [char; 24] = [
     '.', '!', '?', ':', '"', '”', '“', '’', '»', ')', '。', '！', '？', '；', '」', '』', '।', '۔', '؟', '؛', '։', '።',
@@ -66,20 +72,49 @@ fn is_empty(element: &NodeRef) -> bool {
     weight(&element.text()) == 0.0 && !element.has_name("img") && Selection::from(*element).select("img").is_empty()
 }
 
+/// Returns true for related articles: a list with a few words per link. A list that the text above it announces is one
+/// only if it is hardly more than its links: release notes and publications have links in each item, too.
+fn is_list_of_articles(list: &NodeRef, content: &NodeRef, measures: &Measures) -> bool {
+    let measure = measures.get(list);
+    let items = Selection::from(*list).select("li").length();
+    let linked = (list.has_name("ul") || list.has_name("ol"))
+        && items >= 2
+        && measure.anchors >= items
+        && measure.link_share() > MIN_LINKS;
+    if !linked || measure.link_share() > MIN_HEADED_LINKS {
+        return linked;
+    }
+    let above = above(list, content);
+    // Sentences behind a paragraph continue it.
+    let continues = |above: &NodeRef| measure.running > 0.0 && measures.get(above).running > 0.0;
+    !above.is_some_and(|above| continues(&above) || heads(&above, measures))
+}
+
+/// Returns true for a heading or sentence that announces a part of the text.
+fn heads(element: &NodeRef, measures: &Measures) -> bool {
+    let is_short = measures.get(element).text <= prompts::MAX_HEADING;
+    let heads = is_heading(element)
+        || introduces(element)
+        || (is_short && element.descendants_it().any(|inner| is_heading(&inner)));
+    heads && prompts::prompt(&element.text()).is_none()
+}
+
+/// Returns the nearest rule, or element with text or an image, before a list and before the elements around it.
+fn above<'a>(list: &NodeRef<'a>, content: &NodeRef) -> Option<NodeRef<'a>> {
+    let around = list.ancestors_it(Some(MAX_AROUND)).take_while(|around| around.id != content.id);
+    std::iter::once(*list).chain(around).find_map(|inner| {
+        let before = std::iter::successors(inner.prev_element_sibling(), NodeRef::prev_element_sibling);
+        before.take(MAX_BEFORE).find(|before| !is_empty(before) || before.has_name("hr"))
+    })
+}
+
 /// Removes headings, labels and, if `lists`, lists of links behind the last running text.
 pub(super) fn trim(content: &NodeRef, measures: &Measures, lists: bool) {
     let mut element = *content;
     for _ in 0..32 {
         let last = element.children_it(true).find(|child| child.is_element() || !child.text().trim().is_empty());
         let Some(last) = last else { return };
-        let measure = measures.get(&last);
-        // Related articles, with a few words per link.
-        let items = Selection::from(last).select("li").length();
-        let list = lists
-            && (last.has_name("ul") || last.has_name("ol"))
-            && items >= 2
-            && measure.anchors >= items
-            && measure.link_share() > 0.25;
+        let list = lists && is_list_of_articles(&last, content, measures);
         let label = is_loose_label(&last);
         let heading = is_heading(&last) || last.has_name("hr");
         let empty = last.is_element() && is_empty(&last);

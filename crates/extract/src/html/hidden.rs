@@ -5,9 +5,9 @@ use dom_query::{Document, NodeRef};
 use super::appearance::Appearance;
 use super::boilerplate_parts::BoilerplateParts;
 use super::declarations::Declarations;
-use super::node_map::NodeMap;
+use super::node_map::{NodeMap, NodeSet};
 use super::style_rules::Ruled;
-use super::{measure, style_rules};
+use super::{measure, panels, style_rules};
 
 /// Minimum length of reported hidden text, in characters without white space; shorter text is a widget label.
 const MIN_REPORTED_CHARS: usize = 16;
@@ -38,15 +38,28 @@ const MESSAGE_WORDS: [&str; 16] = [
 /// Elements are hidden by the `hidden` attribute, their own style or a simple rule of the page. Their own style wins
 /// against rules that are not important. Hidden text is visible
 /// again in an element that declares another size, visibility or colour. External style sheets are not examined. `html`
-/// and `body` count as visible: pages hide them until their scripts have run.
+/// and `body` count as visible: pages hide them until their scripts have run. So do closed panels of tabs and accordions
+/// that visitors can open.
 pub(super) fn remove(page: &Document) -> bool {
     let styled = page.select("style, link[rel~='stylesheet' i]").exists();
-    let mut search = Search { rules: style_rules::read(page), found: Vec::new() };
+    let mut search = Search { rules: style_rules::read(page), found: Vec::new(), closed: Vec::new(), nested: 0 };
     search.element(page.html_root(), Appearance::of_page(styled), &mut Vec::new());
+    let Search { mut found, closed, .. } = search;
     let mut parts = BoilerplateParts::default();
-    let reportable = search.found.iter().any(|hidden| is_reportable(hidden, &mut parts));
-    for node in search.found.iter().flat_map(|hidden| &hidden.nodes) {
+    let (panels, closed): (Vec<Hidden>, Vec<Hidden>) =
+        closed.into_iter().partition(|hidden| may_be_panel(&hidden.element, &mut parts));
+    found.extend(closed);
+    // All are judged before the elements around them are removed.
+    let mut reportable = found.iter().any(|hidden| is_reportable(hidden, &mut parts));
+    let secret: NodeSet =
+        panels.iter().filter(|panel| is_reportable(panel, &mut parts)).map(|panel| panel.element.id).collect();
+    for node in found.iter().flat_map(|hidden| &hidden.nodes) {
         node.remove_from_parent();
+    }
+    let opened = panels::opened(page, &panels.iter().map(|panel| panel.element.id).collect());
+    for panel in panels.iter().map(|panel| panel.element).filter(|panel| !opened.contains(&panel.id)) {
+        reportable |= secret.contains(&panel.id);
+        panel.remove_from_parent();
     }
     reportable
 }
@@ -61,6 +74,10 @@ struct Hidden<'a> {
 struct Search<'a> {
     rules: NodeMap<Ruled>,
     found: Vec<Hidden<'a>>,
+    /// Elements that are not displayed and that nothing else hides. A click may open them.
+    closed: Vec<Hidden<'a>>,
+    /// Number of these around the examined element.
+    nested: usize,
 }
 
 impl<'a> Search<'a> {
@@ -74,7 +91,9 @@ impl<'a> Search<'a> {
         }
         let ruled = self.rules.get(&element.id).copied().unwrap_or_default();
         let own = around.inside(&element, &declarations, ruled);
-        let hides_all = ruled.hides_all || hides_all(&element, &declarations);
+        let closed = is_closed(&element, &declarations);
+        let hides_all =
+            ruled.hides_all || hides_all(&element, &declarations) || (closed && self.nested >= panels::MAX_NESTED);
         // A cell that is only unseen keeps the cells behind it in their columns.
         let keeps_place =
             is_cell(&element) && !(ruled.hides_all || element.has_attr("hidden") || declarations.take_no_place());
@@ -82,15 +101,30 @@ impl<'a> Search<'a> {
             let nodes: Vec<NodeRef<'a>> =
                 if keeps_place { element.children_it(false).collect() } else { vec![element] };
             self.found.push(Hidden { element, nodes });
+        } else if closed {
+            self.closed.push(Hidden { element, nodes: vec![element] });
         }
-        let removed = hides_all && !keeps_place;
+        self.nested += usize::from(closed);
+        let nothing_shown = self.inside(element, around, own, region);
+        self.nested -= usize::from(closed);
+        nothing_shown || (hides_all && !keeps_place)
+    }
+
+    /// Finds what is hidden inside an element. Returns true if nothing of it is shown.
+    fn inside(
+        &mut self,
+        element: NodeRef<'a>,
+        around: Appearance,
+        own: Appearance,
+        region: &mut Vec<NodeRef<'a>>,
+    ) -> bool {
         if around.hides_text() || !own.hides_text() {
-            return self.children(element, own, region) || removed;
+            return self.children(element, own, region);
         }
         let mut nodes = Vec::new();
         let nothing_shown = self.children(element, own, &mut nodes);
         self.found.push(Hidden { element, nodes });
-        nothing_shown || removed
+        nothing_shown
     }
 
     /// Finds what is hidden in the children of an element. Returns true if they and the element are. A cell without
@@ -115,13 +149,21 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns true if the element is hidden with all elements inside, whatever these declare.
+/// Returns true if the element is displayed, but hidden with all elements inside, whatever these declare.
 fn hides_all(element: &NodeRef, declarations: &Declarations) -> bool {
-    // Attributes of libraries that show elements on scrolling.
-    let animated = declarations.is_faded_out()
-        && ["data-w-id", "data-aos", "data-animation", "data-sr-id"].iter().any(|name| element.has_attr(name));
+    declarations.hide_displayed() && !is_animated(element, declarations)
+}
+
+/// Returns true if the element is not displayed.
+fn is_closed(element: &NodeRef, declarations: &Declarations) -> bool {
     element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-        || (declarations.hide_all() && !animated)
+        || (declarations.display_nothing() && !is_animated(element, declarations))
+}
+
+/// Returns true for an element with attributes of libraries that show it on scrolling.
+fn is_animated(element: &NodeRef, declarations: &Declarations) -> bool {
+    declarations.is_faded_out()
+        && ["data-w-id", "data-aos", "data-animation", "data-sr-id"].iter().any(|name| element.has_attr(name))
 }
 
 fn is_cell(element: &NodeRef) -> bool {
@@ -146,8 +188,18 @@ fn is_reportable(hidden: &Hidden, parts: &mut BoilerplateParts) -> bool {
     if all < MIN_REPORTED_CHARS || (!wide && text.split_whitespace().count() < MIN_REPORTED_WORDS) {
         return false;
     }
-    let links: usize = named(&nodes, &["a"]).iter().map(|link| weight(&link.text())).sum();
-    links * 2 < all && !is_message(&hidden.element) && !nodes.iter().all(|node| parts.hold(node))
+    !consists_of_links(&nodes, all) && !is_message(&hidden.element) && !nodes.iter().all(|node| parts.hold(node))
+}
+
+/// Returns true for a closed element that can be a panel of tabs or an accordion: no menu, dialog or message.
+fn may_be_panel(element: &NodeRef, parts: &mut BoilerplateParts) -> bool {
+    !consists_of_links(&[*element], weight(&element.text())) && !is_message(element) && !parts.hold(element)
+}
+
+/// Returns true if at least half of the text, of the given weight, is links.
+fn consists_of_links(nodes: &[NodeRef], all: usize) -> bool {
+    let links: usize = named(nodes, &["a"]).iter().map(|link| weight(&link.text())).sum();
+    links * 2 >= all
 }
 
 /// Returns the elements with one of the names among the nodes and inside them.

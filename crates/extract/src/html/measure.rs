@@ -116,6 +116,11 @@ pub(super) fn first_heading<'a>(element: &NodeRef<'a>) -> Option<NodeRef<'a>> {
     element.descendants_it().take(MAX_BEFORE_HEADING).find(is_heading)
 }
 
+/// Returns true for a paragraph that ends with a colon.
+pub(super) fn introduces(element: &NodeRef) -> bool {
+    element.has_name("p") && element.text().trim_end().ends_with([':', '：'])
+}
+
 /// Returns true for elements that end a paragraph.
 pub(super) fn is_block(name: &str) -> bool {
     matches!(

@@ -1,8 +1,9 @@
 //! Metadata of a page, from its head, linked data and dedicated elements.
 
-use dom_query::Document;
+use dom_query::{Document, NodeRef};
 use url::Url;
 
+use super::title::Headline;
 use super::{linked_data, links, title};
 use crate::{DateSource, dates, language, names};
 
@@ -39,6 +40,13 @@ const DATES: [&str; 13] = [
     "date",
 ];
 
+/// Maximum number of headings that are compared with the title.
+const MAX_HEADLINES: usize = 8;
+/// Item properties of dates that are not those of a page's publication.
+const OTHER_DATES: [&str; 4] = ["dateModified", "startDate", "endDate", "validThrough"];
+/// Number of elements around a date whose classes can name it.
+const MAX_AROUND_DATE: usize = 3;
+
 /// Reads declared metadata. The date falls back to a visible `time` element and then to the URL.
 pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let data = linked_data::read(page);
@@ -62,7 +70,9 @@ pub(super) fn read(page: &Document, base: Option<&Url>) -> Metadata {
     let declared_title =
         meta.find(&TITLES).or(data.headline).or_else(|| names::one_line(&page.select_single("head > title").text()));
     Metadata {
-        title: declared_title.map(|title| title::without_site(title, site.as_deref(), heading)).or_else(heading),
+        title: declared_title
+            .map(|title| title::without_site(title, site.as_deref(), || headlines(page)))
+            .or_else(heading),
         author: meta
             .find(&AUTHORS)
             .filter(|author| !author.starts_with("http"))
@@ -109,14 +119,49 @@ impl MetaElements {
     }
 }
 
-/// Returns the date of the first `time` marked as publication date, of the only `time` on the page, or of hAtom
-/// markup.
+/// Returns the first headings of a page that may be its headline: those of the first level, and the first of the second.
+/// Themes use the first level for the name of the site, and then the second for the page.
+fn headlines(page: &Document) -> Vec<Headline> {
+    let (titles, sections) = (page.select("h1"), page.select("h2"));
+    let found = titles.nodes().iter().take(MAX_HEADLINES).chain(sections.nodes().first()).enumerate();
+    found
+        .filter_map(|(at, heading)| {
+            let text = names::one_line(&heading.text())?;
+            let in_content =
+                || heading.ancestors_it(None).any(|around| around.has_name("main") || around.has_name("article"));
+            Some(Headline { text, may_be_logo: at == 0 && !in_content() })
+        })
+        .collect()
+}
+
+/// Returns the date of the first `time` marked as publication date, of the only `time` on the page that can be one, or
+/// of hAtom markup.
 fn visible_date(page: &Document) -> Option<i64> {
     let times = page.select("time[datetime]");
     let marked = page.select("time[datetime][pubdate], time[datetime][itemprop=datePublished], time[datetime].published, time[datetime].entry-date");
-    let time = marked.nodes().first().or_else(|| if times.length() == 1 { times.nodes().first() } else { None });
+    let only = || {
+        let mut candidates = times.nodes().iter().filter(|time| !is_other_date(time));
+        candidates.next().filter(|_| candidates.next().is_none())
+    };
+    let time = marked.nodes().first().or_else(only);
     let abbreviated = || page.select_single("abbr.published[title]").attr("title");
     dates::parse(&time.and_then(|time| time.attr("datetime")).or_else(abbreviated)?)
+}
+
+/// Returns true for the date of a change or an event.
+fn is_other_date(time: &NodeRef) -> bool {
+    let property = time.attr("itemprop").unwrap_or_default();
+    let mut named = std::iter::once(*time).chain(time.ancestors_it(Some(MAX_AROUND_DATE)));
+    property.split_whitespace().any(|property| OTHER_DATES.contains(&property)) || named.any(|node| names_change(&node))
+}
+
+/// Returns true if a class of the element says that it holds the date of a change: `last-updated`, `LastUpdated`.
+fn names_change(element: &NodeRef) -> bool {
+    let classes = element.attr("class").unwrap_or_default().to_ascii_lowercase();
+    // In hAtom, `updated` alone is the date of an entry without another one.
+    classes
+        .split_whitespace()
+        .any(|class| class.contains("modified") || (class.contains("updated") && class != "updated"))
 }
 
 /// Parses `/2024/03/01/`, `/2024-03-01-title` or `/20240301/` in the path.

@@ -31,6 +31,7 @@ mod metadata;
 mod node_map;
 mod noscript;
 mod numbers;
+mod panels;
 mod parse;
 mod plain_text;
 mod prompts;

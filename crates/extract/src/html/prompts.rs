@@ -9,18 +9,24 @@ use super::measure::{is_wide, weight};
 pub(super) const MAX_HEADING: f64 = 60.0;
 /// Maximum weight of an image's credit.
 const MAX_CREDIT: f64 = 80.0;
+/// Maximum number of words behind a phrase that is the whole of a heading.
+const MAX_OBJECT: usize = 2;
 
 /// Kind of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
     /// Links to other articles follow.
     Links,
+    /// Links to other articles follow, or the title of a chapter goes on: `Most popular languages in Europe`.
+    Topic,
     /// Comments, a note on the author or the like follow.
     Notes,
     /// Offer of a newsletter, a subscription or profiles in social networks.
     Offer,
-    /// Credit of an image, label of an advertisement.
+    /// Label of an advertisement, or credit that says that it is one.
     Label,
+    /// Credit of the image beside it; elsewhere the same words are those of a list: `Images: none`.
+    Credit,
 }
 
 /// Phrases before links to other articles, separated by commas, in the languages of most of the web.
@@ -90,12 +96,15 @@ const OFFERS: &str = "
     schrijf je in, volg ons, följ oss, prenumerera, følg oss, obserwuj nas, zapisz się, iratkozz fel, abone ol,
     подписывайтесь, подпишитесь, підписуйтесь, اشترك";
 
-/// Words before a colon or a name in the credit of an image.
+/// Words before a colon or a name in the credit of an image, which name it as a credit.
 const CREDITS: &str = "
-    beitragsbild, bild, bilder, bildnachweis, bildquelle, bildquellen, credit, credits, crédit, crédit photo,
-    crédito, créditos, fot, foto, foto credit, fotocredit, fotografía, fotos, image, image credit, imagen,
-    images, kép, kuva, photo, photo credit, photo credits, photos, picture, symbolbild, symbolfoto, titelbild,
-    titelfoto, video, zdjęcie, фото, 写真, 图片来源, 图源, 사진";
+    beitragsbild, bildnachweis, bildquelle, bildquellen, crédit photo, foto credit, fotocredit, image credit,
+    photo credit, photo credits, symbolbild, symbolfoto, titelbild, titelfoto, 图片来源, 图源";
+
+/// Further words before a colon or a name in a credit. They also begin lines of data.
+const IMAGES: &str = "
+    bild, bilder, credit, credits, crédit, crédito, créditos, fot, foto, fotografía, fotos, image, imagen,
+    images, kép, kuva, photo, photos, picture, video, zdjęcie, фото, 写真, 사진";
 
 /// Labels of advertisements and controls; they are the whole text.
 const LABELS: &str = "
@@ -112,7 +121,16 @@ pub(super) fn prompt(text: &str) -> Option<Prompt> {
     let start = words.join(" ");
     let first = start.chars().next()?;
     let phrases = PHRASES.get(&first)?;
-    phrases.iter().find(|(phrase, kind)| kind.begins(phrase, &start, text)).map(|(_, kind)| kind.prompt())
+    let (phrase, kind) = phrases.iter().find(|(phrase, kind)| kind.begins(phrase, &start, text))?;
+    let prompt = kind.prompt();
+    let rest = start.strip_prefix(phrase).unwrap_or_default();
+    Some(if prompt == Prompt::Links && goes_on(rest) { Prompt::Topic } else { prompt })
+}
+
+/// Returns true for a text behind a phrase that is more than its object. A colon ends the phrase.
+fn goes_on(rest: &str) -> bool {
+    let phrase = rest.split([':', '：']).next().unwrap_or_default();
+    phrase.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() > MAX_OBJECT
 }
 
 /// All phrases by their first character, so that few are compared.
@@ -122,7 +140,8 @@ static PHRASES: LazyLock<HashMap<char, Vec<(&str, Kind)>>> = LazyLock::new(|| {
         (LINKS, Kind::Links),
         (NOTES, Kind::Notes),
         (LABELS, Kind::Label),
-        (CREDITS, Kind::Credit),
+        (CREDITS, Kind::Credit(Prompt::Label)),
+        (IMAGES, Kind::Credit(Prompt::Credit)),
         (OFFERS, Kind::Offer),
     ];
     for (list, kind) in lists {
@@ -139,7 +158,7 @@ enum Kind {
     Links,
     Notes,
     Label,
-    Credit,
+    Credit(Prompt),
     Offer,
 }
 
@@ -148,7 +167,8 @@ impl Kind {
         match self {
             Kind::Links => Prompt::Links,
             Kind::Notes => Prompt::Notes,
-            Kind::Label | Kind::Credit => Prompt::Label,
+            Kind::Label => Prompt::Label,
+            Kind::Credit(prompt) => prompt,
             Kind::Offer => Prompt::Offer,
         }
     }
@@ -166,9 +186,10 @@ impl Kind {
             Kind::Links => ends,
             Kind::Notes => ends && weight(text) <= MAX_HEADING,
             Kind::Label => !rest.contains(char::is_alphanumeric),
-            Kind::Credit => {
+            Kind::Credit(_) => {
                 let rest = rest.trim_start();
-                (rest.starts_with([':', '：', '©']) || rest.starts_with("by ")) && weight(text) <= MAX_CREDIT
+                let names = rest.starts_with([':', '：', '©']) || rest.starts_with("by ");
+                names && rest.contains(char::is_alphabetic) && weight(text) <= MAX_CREDIT
             }
             Kind::Offer => ends,
         }
@@ -240,7 +261,11 @@ mod tests {
             ("相关阅读：水", Some(Prompt::Links)),
             ("» 11 Kommentare", Some(Prompt::Notes)),
             ("Comments (3)", Some(Prompt::Notes)),
-            ("Foto: Ann Author/Example", Some(Prompt::Label)),
+            ("Foto: Ann Author/Example", Some(Prompt::Credit)),
+            ("Bildnachweis: Ann Author/Example", Some(Prompt::Label)),
+            ("You may also like these ...", Some(Prompt::Links)),
+            ("Most popular languages in Europe", Some(Prompt::Topic)),
+            ("Credits: 4", None),
             ("- Anzeige -", Some(Prompt::Label)),
             ("Sign up for our newsletter", Some(Prompt::Offer)),
             ("Photography was new then", None),

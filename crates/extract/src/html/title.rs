@@ -3,22 +3,37 @@
 /// Separators between a page's title and its site's name.
 const SEPARATORS: [&str; 10] = [" | ", " - ", " – ", " — ", " · ", " • ", " » ", " :: ", " / ", ": "];
 
+/// Heading that may be the headline of a page.
+pub(super) struct Headline {
+    pub text: String,
+    /// Set for a heading that may be the logo of the site.
+    pub may_be_logo: bool,
+}
+
 /// Removes the site's name from the start or end of a title. The name is known from metadata; otherwise the part that
-/// equals the page's headline is kept.
-pub(super) fn without_site(title: String, site: Option<&str>, headline: impl Fn() -> Option<String>) -> String {
-    let parts = || {
+/// equals a headline of the page is kept.
+pub(super) fn without_site(title: String, site: Option<&str>, headlines: impl Fn() -> Vec<Headline>) -> String {
+    let splits = || {
         SEPARATORS.iter().flat_map(|separator| {
             let ends = [title.rsplit_once(separator), title.split_once(separator)];
-            ends.into_iter().flatten().flat_map(|(one, other)| [(one.trim(), other.trim()), (other.trim(), one.trim())])
+            ends.into_iter().flatten().map(|(one, other)| (*separator, one.trim(), other.trim()))
         })
     };
     let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
-    let by_site = site.and_then(|site| parts().find(|(own, name)| !own.is_empty() && same(name, site)));
+    let by_site = site.and_then(|site| {
+        let mut parts = splits().flat_map(|(_, one, other)| [(one, other), (other, one)]);
+        parts.find(|(own, name)| !own.is_empty() && same(name, site)).map(|(own, _)| own)
+    });
     let by_headline = || {
-        let headline = headline()?;
-        parts().find(|(own, _)| same(own, &headline))
+        let headlines = headlines();
+        let own = |part: &str| headlines.iter().any(|headline| same(part, &headline.text));
+        let surely_own = |part: &str| headlines.iter().any(|line| !line.may_be_logo && same(part, &line.text));
+        let first = splits().map(|(_, first, _)| first).find(|first| own(first));
+        // Behind most separators the site's name is the last part, and so a logo is that name, not the headline.
+        let is_last = |(separator, _, last): &(&str, &str, &str)| surely_own(last) || (*separator == ": " && own(last));
+        first.or_else(|| splits().find(is_last).map(|(_, _, last)| last))
     };
-    by_site.or_else(by_headline).map_or_else(|| title.clone(), |(own, _)| own.to_owned())
+    by_site.or_else(by_headline).map_or_else(|| title.clone(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -36,8 +51,25 @@ mod tests {
             ("Example", Some("Example"), None, "Example"),
             (" | Example", Some("Example"), None, " | Example"),
         ] {
-            let read = without_site(title.to_owned(), site, || headline.map(str::to_owned));
+            let headlines = || headline.into_iter().map(|text| Headline { text: text.to_owned(), may_be_logo: false });
+            let read = without_site(title.to_owned(), site, || headlines().collect());
             assert_eq!(read.to_lowercase(), expected.to_lowercase(), "{title}");
+        }
+    }
+
+    #[test]
+    fn logo_is_not_taken_for_the_headline() {
+        for (title, logo, headline, expected) in [
+            ("Fords - The River Book", "The River Book", "Fords", "Fords"),
+            ("Fords - The River Book", "The River Book", "2.1 Fords", "Fords - The River Book"),
+            ("The River Book: Fords", "The Book", "Fords", "Fords"),
+            ("The River Book: Fords", "Fords", "Banks", "Fords"),
+            ("Fords | Rivers | Example", "Example", "Fords", "Fords"),
+            ("Fords – Example", "Fords", "Banks", "Fords"),
+        ] {
+            let line = |text: &str, may_be_logo: bool| Headline { text: text.to_owned(), may_be_logo };
+            let read = without_site(title.to_owned(), None, || vec![line(logo, true), line(headline, false)]);
+            assert_eq!(read, expected, "{title}");
         }
     }
 }

@@ -154,6 +154,42 @@ fn list_of_links_that_a_sentence_announces_is_kept() {
 }
 
 #[test]
+fn last_list_with_words_beside_its_links_is_kept() {
+    let entry = |n: u32| {
+        format!(
+            "<li>Fix ford {n} by <a href='https://x.example/ann'>@ann</a> in <a href='https://x.example/{n}'>#10{n}</a></li>"
+        )
+    };
+    let notes = format!("<ul>{}{}</ul>", entry(1), entry(2));
+    let files =
+        "<ul><li><a href='/a.pdf'>Form A</a> (PDF, 200 KB)</li><li><a href='/b.pdf'>Form B</a> (PDF, 1 MB)</li></ul>";
+    for (heading, list, last) in [
+        ("<h2>What has changed</h2>", notes.as_str(), "#102"),
+        ("<div class='markdown-heading'><h2>What has changed</h2></div>", &notes, "#102"),
+        ("<p>Documents you need:</p>", files, "1 MB"),
+        ("<h2>Documents you need</h2><p></p>", files, "1 MB"),
+    ] {
+        let text = heading.split(['<', '>']).find(|part| part.contains(' ') && !part.contains('=')).expect("a heading");
+        for inside in [format!("{heading}{list}"), format!("{heading}<div><div>{list}</div></div>")] {
+            reads(&article(&inside), &[text, "/a", last], &[]);
+        }
+    }
+    // Whole sentences stay behind a paragraph.
+    let sentences = "<ul><li>Reading a file without a line break at its end no longer fails, see <a href='/1'>the long issue on empty files</a></li>\
+                     <li>Searching for a word of one letter no longer takes a minute, see <a href='/2'>the long issue on short words</a></li></ul>";
+    reads(&article(sentences), &["Reading a file", "takes a minute"], &[]);
+    reads(&article(&format!("<hr>{sentences}")), &KEPT, &["Reading a file", "takes a minute"]);
+    reads(&article(&format!("<p>More from the town</p>{sentences}")), &KEPT, &["Reading a file", "takes a minute"]);
+    // Teasers do not, and neither do lists that are links below a heading.
+    let teasers = "<ul><li><a href='/1'>A mill burns down</a> 4 May 1911</li><li><a href='/2'>A mill is built</a> 5 May 1911</li></ul>";
+    for heading in ["", "<h3>Related articles</h3>", "<p>Read also:</p>"] {
+        reads(&article(&format!("{heading}{teasers}")), &KEPT, &["Related", "Read also", "mill burns", "5 May"]);
+    }
+    let links = "<h3>Elsewhere</h3><ul><li><a href='/1'>A mill burns down</a> (1)</li><li><a href='/2'>A mill is built</a> (2)</li></ul>";
+    reads(&article(links), &KEPT, &["Elsewhere", "mill burns"]);
+}
+
+#[test]
 fn heading_above_the_label_of_removed_links_is_dropped() {
     let links =
         "<p>In short:</p><ul><li><a href='/1'>A mill burns down</a></li><li><a href='/2'>A mill is built</a></li></ul>";
@@ -253,6 +289,74 @@ fn credits_and_captions_are_no_paragraphs() {
         &["![Both banks in May.](https://example.org/1.jpg)", "Years of the flood.", "about tar,"],
         &["Ann Author", "The ferry in June", "A film of the flood"],
     );
+}
+
+#[test]
+fn sentences_that_begin_like_a_credit_are_kept() {
+    for line in [
+        "Credits: 4",
+        "Image: <code>ford-22.04</code>",
+        "Images: none",
+        "Picture: see below.",
+        "Video: a short history of it.",
+    ] {
+        let text = line.replace("<code>", "").replace("</code>", "");
+        let inside = format!("<h2>Data</h2><p>{line}</p><p>Runs on four stones.</p>{}", prose("tar"));
+        let markdown = reads(&article(&inside), &["Runs on four stones.", "about tar,"], &[]);
+        assert!(markdown.replace('`', "").contains(&text), "{line}\n{markdown}");
+    }
+    let credit = "<p>Foto: Ann Author/Example</p>";
+    for image in [
+        format!("<p><img src='/1.jpg' alt='A ford'></p>{credit}"),
+        format!("<div><img src='/1.jpg' alt='A ford'></div><div><div>{credit}</div></div>"),
+        format!("<div><div><img src='/1.jpg' alt='A ford'></div><p>The ford.</p>{credit}</div>"),
+    ] {
+        reads(&article(&format!("{image}{}", prose("tar"))), &["about tar,"], &["Ann Author"]);
+    }
+    reads(&article("<p>Bildnachweis: Ann Author/Example</p>"), &KEPT, &["Ann Author"]);
+}
+
+#[test]
+fn chapters_and_steps_named_like_notes_and_offers_are_kept() {
+    let step = "<h2>Next steps</h2><p>Subscribe to the WORD topic and print each message.</p>";
+    for word in ["jobs", "<code>jobs</code>"] {
+        reads(&article(&step.replace("WORD", word)), &["## Next steps", "Subscribe to the"], &[]);
+    }
+    reads(&article("<p>Subscribe to the <code>jobs</code> topic.</p>"), &["Subscribe to the `jobs` topic."], &[]);
+    reads(&article("<p>Subscribe to our <a href='/n'>letter</a>.</p>"), &KEPT, &["Subscribe to our"]);
+    let sentence = "<p>A comment begins with a number sign, and it goes on to the end of the line.</p>";
+    for (heading, code) in [
+        ("Comments", "<pre><code># a comment</code></pre>"),
+        ("Newsletter", "<p>The command <code>letter</code> sends it.</p>"),
+        ("Comments", "<table><tr><th>Sign</th></tr><tr><td>#</td></tr></table>"),
+    ] {
+        for part in
+            [format!("<h2>{heading}</h2>{sentence}{code}"), format!("<div><h2>{heading}</h2>{sentence}{code}</div>")]
+        {
+            reads(&article(&part), &[heading, "A comment begins"], &[]);
+        }
+    }
+    let chapters = format!(
+        "<h2 id='strings'>Strings</h2>{}<h2 id='lists'>Lists</h2>{}<h2 id='comments'>Comments</h2>{sentence}",
+        prose("tar"),
+        prose("wax")
+    );
+    reads(&article(&chapters), &["## Comments", "A comment begins"], &[]);
+    // Comments of visitors may hold code.
+    let comment = format!("<h2>2 Comments</h2>{sentence}<p>Try <code>ford</code>.</p>");
+    reads(&article(&comment), &KEPT, &["2 Comments", "A comment begins"]);
+    reads(&article(&format!("<h2 id='comments'>Comments</h2>{sentence}")), &KEPT, &["## Comments", "A comment begins"]);
+}
+
+#[test]
+fn title_of_a_chapter_that_begins_like_a_phrase_is_kept() {
+    let list = "<ul><li><a href='/1'>The Low Ford</a>, near the old mill</li><li><a href='/2'>The High Ford</a>, near the new mill</li></ul>";
+    let inside = format!("<h2>Most popular fords in the valley</h2>{list}{}{}", prose("tar"), prose("wax"));
+    reads(&article(&inside), &["## Most popular fords in the valley", "near the new mill", "about wax,"], &[]);
+    let inside = format!("<h2>Most popular articles</h2>{list}{}{}", prose("tar"), prose("wax"));
+    reads(&article(&inside), &["about wax,"], &["Most popular", "near the new mill"]);
+    let at_end = format!("<h2>Most popular fords in the valley</h2>{list}");
+    reads(&article(&at_end), &KEPT, &["Most popular", "near the new mill"]);
 }
 
 #[test]

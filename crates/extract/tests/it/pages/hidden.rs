@@ -133,6 +133,83 @@ fn collapsed_tabs_and_accordions_are_content() {
     }
 }
 
+/// Panels of tabs and accordions are text that visitors open with a click on what they see.
+#[test]
+fn closed_panels_with_a_visible_control_are_content() {
+    let tabs = "<ul role='tablist'><li role='tab'>npm</li><li role='tab'>Yarn</li></ul>";
+    let shown = "<div role='tabpanel'><p>Run the installer of npm.</p></div>";
+    let nested = "<button aria-controls='outer'>More</button><div id='outer' hidden><p>An opening sentence.</p>\
+                  <button aria-controls='inner'>Even more</button><div id='inner' hidden>FOLDED</div></div>";
+    for body in [
+        format!("{tabs}<div>{shown}<div role='tabpanel' hidden=''>FOLDED</div></div>"),
+        "<h3><button aria-expanded='false' aria-controls='f1'>Why?</button></h3><div id='f1' role='region' hidden>FOLDED</div>".to_owned(),
+        "<button aria-expanded='false'>Why?</button><div style='display:none'>FOLDED</div>".to_owned(),
+        "<h3><button aria-expanded='false'>Why?</button></h3><div hidden>FOLDED</div>".to_owned(),
+        "<div class='tab-pane' id='p2' style='display: none;'>FOLDED</div><a data-bs-target='#p2' href='#'>Why?</a>".to_owned(),
+        "<ul><li><a href='#p2'>Why?</a></li></ul><div class='tab-pane' id='p2' style='display: none;'>FOLDED</div>".to_owned(),
+        "<div role='button' aria-controls='f0 f1'>Why?</div><div id='f1' hidden>FOLDED</div>".to_owned(),
+        nested.to_owned(),
+    ] {
+        let read = web(&with(&body.replace("FOLDED", &prose("the second tab"))));
+        assert!(read.markdown.contains("about the second tab,"), "{body}\n{}", read.markdown);
+        assert!(read.labels.is_empty(), "{body}");
+        let short = web(&with(&body.replace("FOLDED", "<p>Run the installer of Yarn.</p>")));
+        assert!(short.markdown.contains("Run the installer of Yarn."), "{body}\n{}", short.markdown);
+    }
+}
+
+#[test]
+fn panels_that_visitors_cannot_open_are_hidden() {
+    let panel = format!("<div id='x' hidden><p>{TRICK}</p></div>");
+    let tab =
+        "<ul role='tablist'><li role='tab'>npm</li></ul><div role='tabpanel'><p>Run the installer of npm.</p></div>";
+    for body in [
+        // No control, or none that can be seen or pressed.
+        panel.clone(),
+        format!("<button aria-controls='y'>More</button>{panel}"),
+        format!("<button aria-controls='x'><svg></svg></button>{panel}"),
+        format!("<button aria-controls='x'><style>.more</style></button>{panel}"),
+        format!("<button aria-controls='x' disabled>More</button>{panel}"),
+        format!("<button aria-controls='x' style='font-size:0'>More</button>{panel}"),
+        format!("<p style='display:none'><a href='#x'>More</a></p>{panel}"),
+        format!("<p>A control<span style='color:#fff'><a href='#x'>More</a></span></p>{panel}"),
+        format!("<p aria-controls='x'>More</p>{panel}"),
+        // The control is in the panel, or in another one that stays closed.
+        format!("<div id='x' hidden><p>{TRICK}</p><a href='#x'>More</a></div>"),
+        format!("<div id='y' hidden><p>Some words.</p><a href='#x'>More</a></div>{panel}"),
+        format!(
+            "<div id='x' hidden><p>{TRICK}</p><a href='#y'>More</a></div><div id='y' hidden><p>Some words.</p><a href='#x'>More</a></div>"
+        ),
+        // One tab opens one panel, the first element of an id.
+        format!("{tab}<div role='tabpanel' hidden><p>{TRICK}</p></div>"),
+        format!("<button aria-controls='x'>More</button><p id='x'>More words.</p>{panel}"),
+        // Hidden in another way, too.
+        format!("<button aria-controls='x'>More</button><div id='x' hidden style='font-size:0'><p>{TRICK}</p></div>"),
+        format!(
+            "<button aria-controls='x'>More</button><div id='x' hidden style='position:absolute;left:-9999px'>{TRICK}</div>"
+        ),
+        format!("<button aria-controls='x'>More</button><div id='x' hidden><p style='opacity:0'>{TRICK}</p></div>"),
+        format!("<button aria-expanded='false'>More</button><div hidden style='color:transparent'>{TRICK}</div>"),
+    ] {
+        let read = web(&with(&body));
+        assert!(!read.markdown.contains("Ignore all"), "{body}\n{}", read.markdown);
+        assert_eq!(read.labels, ["hidden_text"], "{body}");
+    }
+}
+
+#[test]
+fn menus_and_dialogs_of_a_control_are_no_content() {
+    for body in [
+        "<button aria-controls='x' aria-haspopup='true'>Menu</button><div id='x' hidden><p>Words of a menu that is closed.</p></div>",
+        "<button aria-controls='x'>Menu</button><ul id='x' hidden><li><a href='/1'>Words of a menu</a></li><li><a href='/2'>More words of it</a></li></ul>",
+        "<button data-target='#x'>Sign in</button><div class='modal' id='x' style='display:none'><p>Words of a dialog that is closed.</p></div>",
+        "<a href='#x'>Sign in</a><div role='dialog' id='x' style='display:none'><p>Words of a dialog that is closed.</p></div>",
+    ] {
+        let read = web(&with(body));
+        assert!(!read.markdown.contains("Words of a"), "{body}\n{}", read.markdown);
+    }
+}
+
 #[test]
 fn usual_hidden_elements_are_not_labelled() {
     for usual in [

@@ -25,6 +25,19 @@ fn titles_drop_site_name() {
         ),
         ("<title>The ford – Example News</title>", "<h1>The ford</h1>", "The ford"),
         ("<title>Example News</title>", "<h1>The ford</h1>", "Example News"),
+        // Templates of books and themes with a logo.
+        (
+            "<title>The ford - Rivers</title>",
+            "<h1 class='menu-title'>Rivers</h1><main><h1 id='f'><a href='#f'>The ford</a></h1></main>",
+            "The ford",
+        ),
+        (
+            "<title>The ford – Rivers</title>",
+            "<h1 class='logo'><a href='/'>Rivers</a></h1><article><h2>The ford</h2></article>",
+            "The ford",
+        ),
+        ("<title>The ford - Rivers</title>", "<h1>Rivers</h1><main><h2>2. The ford</h2></main>", "The ford - Rivers"),
+        ("<title>Example News: The ford</title>", "<main><h1>The ford</h1></main>", "The ford"),
         ("<title>The ford - closed</title>", "<h1>Welcome</h1>", "The ford - closed"),
         ("<title>  The\n ford &amp; the &#8216;toll&#8217; </title>", "", "The ford & the ‘toll’"),
         ("", "<h1>The <em>ford</em></h1>", "The ford"),
@@ -125,6 +138,27 @@ fn most_reliable_publication_date_wins() {
         ("https://example.org/id-2024-99-01", ""),
     ] {
         assert_eq!(page(url, head, "").published_at, None, "{url} {head}");
+    }
+}
+
+#[test]
+fn dates_of_changes_and_events_are_no_publication() {
+    let time = "<time datetime='2024-05-01'>1 May</time>";
+    for body in [
+        "<time itemprop='dateModified' datetime='2024-05-01'>1 May</time>".to_owned(),
+        "<p itemscope itemtype='https://schema.org/Event'><time itemprop='startDate' datetime='2031-05-01'>1 May</time></p>".to_owned(),
+        format!("<p class='VPLastUpdated'>Last updated: {time}</p>"),
+        format!("<span class='theme-last-updated'>Last updated on <b>{time}</b></span>"),
+        "<time class='modified' datetime='2024-05-01'>1 May</time>".to_owned(),
+    ] {
+        assert_eq!(page("https://example.org/a", "", &body).published_at, None, "{body}");
+        let both = format!("<time datetime='2024-03-01'>1 March</time>{body}");
+        assert_eq!(page("https://example.org/a", "", &both).published_at, Some(1_709_251_200_000), "{both}");
+    }
+    // hAtom has one date for an entry that was never changed.
+    for class in ["updated", "entry-date published updated"] {
+        let body = format!("<time class='{class}' datetime='2024-03-01'>1 March</time>");
+        assert_eq!(page("https://example.org/a", "", &body).published_at, Some(1_709_251_200_000), "{body}");
     }
 }
 
