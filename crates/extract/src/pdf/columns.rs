@@ -78,10 +78,10 @@ fn gutter(pieces: &[&Piece], depth: usize) -> Option<f32> {
     is_divided.then_some(gutter)
 }
 
-/// Checks for lines beside sentences that have baselines of their own. Cells share those of the text beside them, or stand in the
-/// middle of two lines.
+/// Checks for lines beside sentences that have baselines of their own. Cells share those of the text beside them.
 fn is_sidebar(side: &[&Piece], text: &[&Piece]) -> bool {
-    // Headings between the sentences are shorter. Half of the lines of cells with two lines each begin in lower case.
+    // Headings between the sentences are shorter. In cells of two lines, beside whose middle another cell may stand, only half of
+    // the lines continue a sentence.
     let (within, long) = continuations(text, MIN_CHARS);
     if side.is_empty() || !is_running(text) || within * 2 <= long {
         return false;
