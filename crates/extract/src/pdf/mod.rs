@@ -4,6 +4,7 @@
 //! only in part. Its glyphs and their positions are correct.
 
 mod bidi;
+mod cells;
 mod characters;
 mod columns;
 mod drop_cap;
