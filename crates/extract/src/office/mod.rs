@@ -51,10 +51,11 @@ pub(crate) fn read(request: &ExtractRequest, bytes: &[u8]) -> Result<Extracted, 
     {
         document = rewritten;
     }
-    let DocumentIR { mut metadata, mut sections } = document.to_ir();
+    let mut ir = document.to_ir();
     if let Some(word) = document.as_docx() {
-        word::complete(word, bytes, &mut sections);
+        word::complete(word, bytes, &mut ir);
     }
+    let DocumentIR { mut metadata, sections } = ir;
     // Without a title the library returns the first section's name, which is a sheet name in workbooks and not a
     // title.
     let sheets_named = matches!(request.kind, FileKind::Xlsx | FileKind::Xls);

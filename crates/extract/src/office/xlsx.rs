@@ -22,6 +22,8 @@ const MAX_TEXT: usize = 32_768;
 pub(super) struct Workbook<'d> {
     document: &'d XlsxDocument,
     formats: NumberFormats,
+    /// False if no formula has a result: the program that wrote the file calculated nothing.
+    is_calculated: bool,
 }
 
 impl<'d> Workbook<'d> {
@@ -30,7 +32,9 @@ impl<'d> Workbook<'d> {
             let ids = styles.cell_formats.iter().map(|style| style.number_format_id);
             NumberFormats::new(ids, |id| styles.number_formats.get(&id).map(String::as_str))
         });
-        Self { document, formats: formats.unwrap_or_default() }
+        let mut cells = document.worksheets.iter().flat_map(|sheet| &sheet.rows).flat_map(|row| &row.cells);
+        let is_calculated = cells.any(|cell| cell.formula().is_some() && !is_blank(&cell.value));
+        Self { document, formats: formats.unwrap_or_default(), is_calculated }
     }
 
     /// Writes the cells of a sheet.
@@ -70,8 +74,11 @@ impl<'d> Workbook<'d> {
     /// Returns the text that the cell shows. A formula without a stored result is shown itself.
     fn text<'a>(&'a self, cell: &'a Stored) -> Cow<'a, str> {
         let format = self.format(cell);
+        if let Some(formula) = cell.formula().filter(|_| self.lacks_result(&cell.value)) {
+            return format!("={formula}").into();
+        }
         let text = match &cell.value {
-            CellValue::Empty => return cell.formula().map(|formula| format!("={formula}")).unwrap_or_default().into(),
+            CellValue::Empty => return Cow::default(),
             CellValue::Number(number) => {
                 let date1904 = self.document.workbook.date1904;
                 return format
@@ -93,6 +100,11 @@ impl<'d> Workbook<'d> {
         }
     }
 
+    /// Checks that a formula has no stored result. Some programs write an empty text for none, which is also a result.
+    fn lacks_result(&self, value: &CellValue) -> bool {
+        matches!(value, CellValue::Empty) || (!self.is_calculated && is_blank(value))
+    }
+
     fn format(&self, cell: &Stored) -> Option<&NumberFormat> {
         self.formats.get(self.document.styles.as_ref()?.number_format_id_for(cell.style_index?)?)
     }
@@ -107,6 +119,11 @@ impl<'d> Workbook<'d> {
         };
         runs.map_or(&[], |runs| runs)
     }
+}
+
+/// Checks for no value or an empty text.
+fn is_blank(value: &CellValue) -> bool {
+    matches!(value, CellValue::Empty) || matches!(value, CellValue::String(text) if text.is_empty())
 }
 
 fn beginning(text: &str) -> &str {

@@ -29,7 +29,8 @@ impl Direction {
 }
 
 fn direction(c: char) -> Direction {
-    if c.is_numeric() {
+    // The Arabic decimal and thousands separators are of the class of Arabic digits.
+    if c.is_numeric() || matches!(c, '\u{66b}' | '\u{66c}') {
         Direction::Number
     } else if is_right_to_left(c) {
         Direction::Right
@@ -101,7 +102,8 @@ fn is_drawn_on(mark: &Glyph, letter: &Glyph, right: Option<&Glyph>) -> bool {
 fn join_numbers(glyphs: &[Glyph], resolved: &mut [Direction], base: Direction) {
     // Numbers after an Arabic letter take no signs (W2).
     let arabic = glyphs.iter().any(|glyph| is_arabic_letter(glyph.char));
-    let separates = |c| matches!(c, ',' | '.' | ':' | '/' | '\u{a0}') || (!arabic && matches!(c, '+' | '-' | '−'));
+    let separates =
+        |c| matches!(c, ',' | '.' | ':' | '/' | '\u{a0}' | '\u{60c}') || (!arabic && matches!(c, '+' | '-' | '−'));
     for at in 1..resolved.len().saturating_sub(1) {
         let between = resolved[at - 1] == Direction::Number && resolved[at + 1] == Direction::Number;
         if between && separates(glyphs[at].char) {
@@ -259,6 +261,12 @@ mod tests {
         // Numbers after an Arabic letter take no signs.
         assert_eq!(read("ماع يف %50 ةبسنب"), "بنسبة 50% في عام");
         assert_eq!(read("2021-2020 نم 9:30"), "9:30 من 2020-2021");
+        // Arabic digits with their decimal and thousands separators, and with a comma.
+        for number in ["١٢٣٫٤٥", "١٬٢٣٤٬٥٦٧٫٨", "۱٬۲۳۴", "١٢،٥"] {
+            assert_eq!(read(&format!("{number} نم")), format!("من {number}"));
+            assert_eq!(read(number), number);
+        }
+        assert_eq!(read("٢ ،١ نم"), "من ١، ٢");
     }
 
     #[test]

@@ -34,7 +34,10 @@ pub(super) fn of_page(document: &PdfDocument, page: usize, spans: &[TextSpan]) -
         raw => raw.unwrap_or_default(),
     };
     if reversed {
-        replaced::restore(&mut raw, spans);
+        let is_known = raw.iter().all(|c| c.char != '\u{fffd}');
+        if !is_known || !Difference::of(spans, &raw).is_none() {
+            replaced::restore(&mut raw, spans);
+        }
         return Ok(Characters { chars: raw.into_iter().map(|c| (spaced(c), 0.0)).collect(), are_hyphens_drawn: true });
     }
     let difference = Difference::of(spans, &raw);

@@ -66,11 +66,36 @@ pub(super) fn reads_from_right(pieces: &[Piece]) -> bool {
     right * 2 > all
 }
 
-/// Returns the middle of the gutter between two columns of running text, or between columns of which at most `depth` gutters
-/// lie within each other.
+/// Returns the middle of the gutter between two columns of running text, between columns of which at most `depth` gutters lie
+/// within each other, or between running text and a sidebar.
 fn gutter(pieces: &[&Piece], depth: usize) -> Option<f32> {
     let (gutter, sides) = halves(pieces).filter(|_| depth > 0)?;
-    (sides.iter().all(|side| is_running(side)) || sides.iter().all(|side| is_prose(side, depth - 1))).then_some(gutter)
+    let [left, right] = &sides;
+    let is_divided = sides.iter().all(|side| is_running(side))
+        || sides.iter().all(|side| is_prose(side, depth - 1))
+        || is_sidebar(left, right)
+        || is_sidebar(right, left);
+    is_divided.then_some(gutter)
+}
+
+/// Checks for lines beside sentences that have baselines of their own. Cells share those of the text beside them.
+fn is_sidebar(side: &[&Piece], text: &[&Piece]) -> bool {
+    // Headings between the sentences are shorter. In cells of two lines, beside whose middle another cell may stand, only half of
+    // the lines continue a sentence.
+    let (within, long) = continuations(text, MIN_CHARS);
+    if side.is_empty() || !is_running(text) || within * 2 <= long {
+        return false;
+    }
+    let mut baselines: Vec<f32> = text.iter().map(|piece| piece.y).collect();
+    baselines.sort_by(f32::total_cmp);
+    let is_shared = |y: f32| {
+        let next = baselines.partition_point(|baseline| *baseline <= y - SAME_LINE);
+        baselines.get(next).is_some_and(|baseline| *baseline < y + SAME_LINE)
+    };
+    let lines = side.chunk_by(|one, other| (one.y - other.y).abs() < SAME_LINE).filter_map(|line| line.first());
+    let (all, shared) =
+        lines.fold((0usize, 0usize), |(all, shared), piece| (all + 1, shared + usize::from(is_shared(piece.y))));
+    shared * 2 <= all
 }
 
 /// Checks for one or more columns of lines that continue sentences. Beside several columns of other lines, such as those of
@@ -116,22 +141,31 @@ fn halves<'a>(pieces: &[&'a Piece]) -> Option<(f32, [Vec<&'a Piece>; 2])> {
     (crossing * 2 <= sides[0].len().min(sides[1].len())).then_some((gutter, sides))
 }
 
-/// Checks that at least half of the lines begin in lower case or in a script without case.
+/// Checks that at least half of the lines continue a sentence.
 fn continues_sentences(side: &[&Piece]) -> bool {
+    let (within, lines) = continuations(side, 0);
+    within * 2 >= lines
+}
+
+/// Returns the number of lines that begin in lower case or in a script without case, and the number of all lines, both of those
+/// whose first piece has a minimum length.
+fn continuations(side: &[&Piece], least: usize) -> (usize, usize) {
     let begins_line = |at: usize| at == 0 || (side[at - 1].y - side[at].y).abs() >= SAME_LINE;
-    let (mut lines, mut within) = (0usize, 0usize);
-    for at in (0..side.len()).filter(|&at| begins_line(at)) {
+    let (mut within, mut lines) = (0usize, 0usize);
+    for at in (0..side.len()).filter(|&at| begins_line(at) && length(side[at]) >= least) {
         lines += 1;
         within += usize::from(side[at].text.starts_with(|c: char| c.is_alphabetic() && !c.is_uppercase()));
     }
-    within * 2 >= lines
+    (within, lines)
+}
+
+/// Returns the number of characters; a letter of a script without spaces counts twice.
+fn length(piece: &Piece) -> usize {
+    piece.text.chars().map(|c| 1 + usize::from(super::script::is_spaceless(c))).sum()
 }
 
 /// Checks for enough lines, most of them long.
 fn is_running(side: &[&Piece]) -> bool {
-    // A letter of a script without spaces counts twice.
-    let length =
-        |piece: &Piece| piece.text.chars().map(|c| 1 + usize::from(super::script::is_spaceless(c))).sum::<usize>();
     let mut lines: Vec<(&Piece, usize)> = Vec::new();
     let mut cells = 0;
     for piece in side {
@@ -196,5 +230,55 @@ mod tests {
             "図面がどこにあるか誰も知らない。",
         ];
         assert_eq!(regions(page(scripts)).len(), 3);
+    }
+
+    /// Returns 12 lines of sentences, and lines of one word on their left or right at a distance from each other.
+    fn sidebar(words: usize, pitch: f32, is_left: bool) -> Vec<Piece> {
+        let line = |text: &str, x0: f32, y: f32| Piece {
+            text: text.to_owned(),
+            x0,
+            x1: x0 + text.chars().count() as f32 * 5.0,
+            y,
+            size: 10.0,
+            bold: false,
+        };
+        let [side, text] = if is_left { [60.0, 200.0] } else { [420.0, 60.0] };
+        let sentence = "of the programme that met its objectives, which the council had set for the year";
+        let lines = (0..12).map(|at| line(&sentence[..60], text, 700.0 - at as f32 * 12.0));
+        let mut pieces: Vec<Piece> =
+            lines.chain((0..words).map(|at| line("Python", side, 700.0 - at as f32 * pitch))).collect();
+        pieces.sort_by(|a, b| b.y.total_cmp(&a.y).then(a.x0.total_cmp(&b.x0)));
+        pieces
+    }
+
+    #[test]
+    fn sidebars_are_read_apart_from_the_text_beside_them() {
+        for is_left in [true, false] {
+            for words in [8, 3] {
+                let regions = regions(sidebar(words, 16.0, is_left));
+                assert_eq!(regions.len(), 2, "{words} {is_left}");
+                assert!(regions.iter().all(|region| region.iter().all(|piece| piece.x0 == region[0].x0)));
+            }
+            // Cells of the lines.
+            for words in [8, 3, 1] {
+                assert_eq!(regions(sidebar(words, 12.0, is_left)).len(), 1, "{words} {is_left}");
+            }
+        }
+        assert_eq!(regions(sidebar(0, 12.0, true)).len(), 1);
+    }
+
+    #[test]
+    fn cells_beside_the_middle_of_two_lines_stay_with_them() {
+        let mut pieces = sidebar(6, 24.0, true);
+        for piece in &mut pieces {
+            let line = (700.0 - piece.y) / 12.0;
+            if piece.x0 == 60.0 {
+                piece.y -= 6.0;
+            } else if line % 2.0 == 0.0 {
+                piece.text.replace_range(..1, "O");
+            }
+        }
+        pieces.sort_by(|a, b| b.y.total_cmp(&a.y));
+        assert_eq!(regions(pieces).len(), 1);
     }
 }

@@ -44,7 +44,13 @@ pub(super) fn is_text(c: char) -> bool {
 /// Returns the upright glyphs of characters with their rise; `None` if most text of the page is rotated.
 pub(super) fn upright(chars: Vec<(TextChar, f32)>, are_hyphens_drawn: bool) -> Option<Vec<Glyph>> {
     let all = chars.len();
-    let upright: Vec<Glyph> = chars
+    let upright = level(chars, are_hyphens_drawn);
+    (upright.len() * 2 >= all).then_some(upright)
+}
+
+/// Returns the glyphs of the characters whose baselines are level on the sheet, with their rise.
+pub(super) fn level(chars: Vec<(TextChar, f32)>, are_hyphens_drawn: bool) -> Vec<Glyph> {
+    chars
         .into_iter()
         .filter(|(c, _)| c.rotation_degrees.abs() < 5.0 || c.rotation_degrees > 355.0)
         .filter(|(c, _)| c.origin_x.is_finite() && c.origin_y.is_finite() && c.font_size.is_finite())
@@ -61,8 +67,50 @@ pub(super) fn upright(chars: Vec<(TextChar, f32)>, are_hyphens_drawn: bool) -> O
                 bold: c.font_weight >= FontWeight::SemiBold,
             })
         })
-        .collect();
-    (upright.len() * 2 >= all).then_some(upright)
+        .collect()
+}
+
+/// Returns the glyphs of the runs that are upright only because the sheet is shown turned by a quarter, as landscape tables of
+/// books are, and those of the runs that read from its other end, as if the sheet as it is shown were turned; `None` if most
+/// text is not turned with the sheet, or if some reads from the right.
+pub(super) fn turned_with_sheet(spans: &[TextSpan], are_hyphens_drawn: bool) -> Option<[Vec<Glyph>; 2]> {
+    let [mut upright, mut turned] = [Vec::new(), Vec::new()];
+    let (mut all, mut with_sheet) = (0usize, 0usize);
+    for span in spans {
+        // Letters that read from the right are reversed in part.
+        if span.text.contains(is_right_to_left) {
+            return None;
+        }
+        let chars = span.text.chars().count();
+        all += chars;
+        let Some(((x, y), angle)) = place_on_turned_sheet(span) else { continue };
+        let is = |other: f32| (angle - other).abs() < 1.0;
+        // The height of the turned area is along the run.
+        let length = span.bbox.height;
+        if is(0.0) {
+            with_sheet += chars;
+            push_run(span, (x, y), length, are_hyphens_drawn, &mut upright);
+        } else if is(90.0) {
+            push_run(span, (y, -x), length, are_hyphens_drawn, &mut turned);
+        } else if is(-90.0) {
+            push_run(span, (-y, x), length, are_hyphens_drawn, &mut turned);
+        }
+    }
+    (with_sheet * 2 > all).then_some([upright, turned])
+}
+
+/// Returns the origin and the angle of a run on the sheet as it is shown, turned by a quarter; `None` for a run that is level on
+/// the sheet, or on one that is not turned.
+fn place_on_turned_sheet(span: &TextSpan) -> Option<((f32, f32), f32)> {
+    let area = &span.bbox;
+    // The library turns the area around a run, of which the origin was the lower left corner.
+    let (origin, turn) = match span.page_rotation_applied {
+        90 => ((area.x, area.y + area.height), 90.0),
+        270 => ((area.x + area.width, area.y), 270.0),
+        _ => return None,
+    };
+    let angle = span.rotation_degrees.rem_euclid(360.0) - turn;
+    (span.wmode == 0 && !span.mirrored).then_some((origin, angle))
 }
 
 /// Returns the glyphs of the runs that are turned by a quarter to the left and to the right, each as if the page were turned
@@ -74,9 +122,9 @@ pub(super) fn turned(spans: &[TextSpan], are_hyphens_drawn: bool) -> [Vec<Glyph>
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for (span, is_left) in runs {
         if is_left != swapped {
-            push_run(span, (span.bbox.y, -span.bbox.x), are_hyphens_drawn, &mut left);
+            push_run(span, (span.bbox.y, -span.bbox.x), span.bbox.width, are_hyphens_drawn, &mut left);
         } else {
-            push_run(span, (-span.bbox.y, span.bbox.x), are_hyphens_drawn, &mut right);
+            push_run(span, (-span.bbox.y, span.bbox.x), span.bbox.width, are_hyphens_drawn, &mut right);
         }
     }
     [left, right]
@@ -110,12 +158,11 @@ fn is_swapped(runs: &mut [(&TextSpan, bool)]) -> bool {
     against > along
 }
 
-/// Appends the glyphs of a turned run that begins at a position in the page that is turned back.
-fn push_run(span: &TextSpan, (mut x0, y): (f32, f32), are_hyphens_drawn: bool, glyphs: &mut Vec<Glyph>) {
+/// Appends the glyphs of a turned run of a length that begins at a position in the page that is turned back.
+fn push_run(span: &TextSpan, (mut x0, y): (f32, f32), length: f32, are_hyphens_drawn: bool, glyphs: &mut Vec<Glyph>) {
     let count = span.text.chars().count();
     let size = text_size(span.font_size);
-    // The width is that along the run.
-    let even = span.bbox.width / count.max(1) as f32;
+    let even = length / count.max(1) as f32;
     for (at, char) in span.text.chars().enumerate() {
         let own = span.char_widths.get(at).copied().filter(|_| span.char_widths.len() == count).unwrap_or(even);
         let width = width(char, own, size);

@@ -4,6 +4,7 @@
 //! only in part. Its glyphs and their positions are correct.
 
 mod bidi;
+mod cells;
 mod characters;
 mod columns;
 mod drop_cap;
@@ -84,15 +85,21 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     let mut turned: HashMap<usize, [Vec<Piece>; 2]> = HashMap::new();
     let mut fields = Fields::of(document);
     for page in 0..count {
+        let area = document.get_page_media_box(page).ok();
+        let mut sheet = area.map(|(_, bottom, _, top)| (bottom, top));
         let read = glyphs(document, page).and_then(|glyphs| match glyphs {
-            Some(glyphs) => {
+            // The places of fields are those on the sheet before it is turned.
+            Some(glyphs) if !glyphs.is_sheet_turned || !fields.are_on(page) => {
+                if glyphs.is_sheet_turned {
+                    sheet = area.map(|(left, bottom, right, _)| (bottom, bottom + right - left));
+                }
                 let mut pieces = piece::pieces(glyphs.upright);
                 fields.add(page, &mut pieces);
                 turned.insert(page, glyphs.turned.map(piece::pieces));
                 Ok(pieces)
             }
             // With the values of its fields.
-            None => {
+            _ => {
                 let markdown = document.to_markdown(page, &ConversionOptions::default())?;
                 let markdown = markdown.chars().map(radicals::unified).flat_map(letters::letters).collect();
                 library_pages.insert(page, markdown);
@@ -103,7 +110,6 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
             unreadable.get_or_insert(error);
             Vec::new()
         });
-        let sheet = document.get_page_media_box(page).ok().map(|(_, bottom, _, top)| (bottom, top));
         pages.push(Page { pieces, sheet });
     }
     running_heads::remove(&mut pages);
@@ -138,6 +144,8 @@ struct Glyphs {
     upright: Vec<Glyph>,
     /// See [`glyph::turned`].
     turned: [Vec<Glyph>; 2],
+    /// True if the positions are those on the sheet as it is shown, turned by a quarter.
+    is_sheet_turned: bool,
 }
 
 /// Returns the glyphs of a page; `None` if most text is rotated or vertical.
@@ -148,8 +156,14 @@ fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> 
         return Ok(None);
     }
     let Characters { chars, are_hyphens_drawn } = characters::of_page(document, page, &spans)?;
+    if let Some([upright, turned]) = glyph::turned_with_sheet(&spans, are_hyphens_drawn) {
+        // Page numbers may be level on the sheet, and are turned as it is shown.
+        let turned = [glyph::level(chars, are_hyphens_drawn), turned];
+        return Ok(Some(Glyphs { upright, turned, is_sheet_turned: true }));
+    }
     let turned = glyph::turned(&spans, are_hyphens_drawn);
-    Ok(glyph::upright(chars, are_hyphens_drawn).map(|upright| Glyphs { upright, turned }))
+    let upright = glyph::upright(chars, are_hyphens_drawn);
+    Ok(upright.map(|upright| Glyphs { upright, turned, is_sheet_turned: false }))
 }
 
 fn failure(error: Error) -> ExtractError {

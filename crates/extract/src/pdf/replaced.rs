@@ -1,9 +1,10 @@
 //! Letters of replacement texts (`ActualText`, ISO 32000-1, 14.9.4) among the raw characters.
 //!
-//! Browsers write one for each letter that joins its neighbours. The library takes its bytes for codes of the font, each of
-//! which is an unknown character where the letter is. The spans know the letter and not its position: they join letters and
-//! reverse some of them.
+//! Browsers write one for each letter that joins its neighbours, and for each bracket that is mirrored. The library takes its
+//! bytes for codes of the font, each of which is an unknown or a wrong character where the letter is. The spans know the letter
+//! and not its position: they join letters and reverse some of them.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use pdf_oxide::layout::{TextChar, TextSpan};
@@ -26,14 +27,12 @@ const MARK_HEIGHT: f32 = 0.45;
 /// Maximum number of characters compared on a page. Without it, many spans on one line would take quadratic time.
 const MAX_EFFORT: usize = 20_000_000;
 
-/// Replaces the unknown characters by the letters of the spans, if right-to-left letters are missing. Where these do not
-/// correspond, all characters of the span are replaced by its own, in the order that the library gives them. `raw` is sorted
-/// from the top of the page.
+/// Replaces the unknown and wrong characters by the letters of the spans. Where these do not correspond although right-to-left
+/// letters are missing, all characters of the span are replaced by its own, in the order that the library gives them. `raw` is
+/// sorted from the top of the page.
 pub(super) fn restore(raw: &mut Vec<TextChar>, spans: &[TextSpan]) {
     let all = spans.iter().map(|span| right_to_left(span.text.chars())).sum();
-    if right_to_left(raw.iter().map(|c| c.char)) >= all {
-        return;
-    }
+    let lacks_letters = right_to_left(raw.iter().map(|c| c.char)) < all;
     let mut more = Vec::new();
     let mut effort = MAX_EFFORT;
     for span in spans {
@@ -42,7 +41,7 @@ pub(super) fn restore(raw: &mut Vec<TextChar>, spans: &[TextSpan]) {
         if effort == 0 {
             break;
         }
-        if !restore_span(&mut raw[line], span, &mut more) {
+        if !restore_span(&mut raw[line], span, lacks_letters, &mut more) {
             // The library knows the position of the mark alone.
             let reach = if span.text.contains(is_mark) { span.font_size * MARK_HEIGHT } else { 0.0 };
             let around = between(raw, span.bbox.y - reach, span.bbox.y + reach);
@@ -74,20 +73,26 @@ fn baseline(around: &[TextChar], span: &TextSpan) -> f32 {
     known.min_by(|a, b| distance(a).total_cmp(&distance(b))).map_or(span.bbox.y, |c| c.origin_y)
 }
 
-/// Replaces the unknown characters of a span by its letters: marks them as removed, and adds the others to `more`. Returns false,
-/// and removes all characters of the span, if letters are missing that do not correspond.
-fn restore_span(line: &mut [TextChar], span: &TextSpan, more: &mut Vec<TextChar>) -> bool {
+/// Replaces the unknown and wrong characters of a span by its letters: marks them as removed, and adds the others to `more`. If
+/// these do not correspond, leaves all characters. On a page that `lacks_letters`, removes those of a span that does, and returns
+/// false.
+fn restore_span(line: &mut [TextChar], span: &TextSpan, lacks_letters: bool, more: &mut Vec<TextChar>) -> bool {
     let left = span.bbox.x - SAME;
     let right = (left + span.bbox.width).max(span.bbox.x + SAME);
     let within = (0..line.len()).filter(|&at| (left..right).contains(&line[at].origin_x));
     let mut places: Vec<Place> = within.map(|at| Place { at, x: line[at].origin_x }).collect();
     let known = right_to_left(places.iter().map(|place| line[place.at].char));
-    let is_incomplete = known < right_to_left(span.text.chars());
+    let is_incomplete = lacks_letters && known < right_to_left(span.text.chars());
+    let letters: Vec<char> = span.text.chars().filter(|c| !c.is_whitespace()).collect();
+    let own: HashSet<char> = letters.iter().copied().collect();
+    let is_wrong = |c: char| !c.is_whitespace() && !matches!(c, UNKNOWN | REMOVED) && !own.contains(&c);
+    let wrong = places.iter().map(|place| (place.at, line[place.at].char)).filter(|(_, c)| is_wrong(*c));
+    let wrong: Vec<(usize, char)> = wrong.collect();
+    wrong.iter().for_each(|(at, _)| line[*at].char = UNKNOWN);
     if !is_incomplete && places.iter().all(|place| line[place.at].char != UNKNOWN) {
         return true;
     }
     places.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let letters: Vec<char> = span.text.chars().filter(|c| !c.is_whitespace()).collect();
     let joined = join_codes(line, &places);
     let (places, texts) = match texts(line, &joined, &letters) {
         Some(texts) => (joined, Some(texts)),
@@ -98,6 +103,7 @@ fn restore_span(line: &mut [TextChar], span: &TextSpan, more: &mut Vec<TextChar>
         }
     };
     let Some(texts) = texts else {
+        wrong.iter().for_each(|(at, c)| line[*at].char = *c);
         if is_incomplete {
             places.iter().for_each(|place| line[place.at].char = REMOVED);
         }

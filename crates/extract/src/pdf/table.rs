@@ -13,6 +13,8 @@ const MAX_STRETCHED: usize = 20;
 const EQUAL_GAPS: f32 = 0.15;
 /// Maximum difference of the edges of two lines of a justified paragraph, in ems.
 const SAME_EDGE: f32 = 0.5;
+/// Maximum distance of a further line of a cell from the line above it, as a share of the usual distance above a row.
+const WITHIN_CELL: f32 = 0.85;
 
 /// Returns the rows of a table that begins at line `start`, and the index of the next line.
 ///
@@ -53,7 +55,8 @@ pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Ve
     }
     let mut grid: Vec<Vec<String>> = Vec::new();
     let mut clashes = 0;
-    for line in run {
+    let reach = WITHIN_CELL * distance_above_rows(run);
+    for (at, line) in run.iter().enumerate() {
         let mut row = vec![String::new(); columns.len()];
         for piece in &line.pieces {
             let middle = (piece.x0 + piece.x1) / 2.0;
@@ -61,8 +64,9 @@ pub(super) fn at(lines: &[Line], start: usize, effort: &mut usize) -> Option<(Ve
             clashes += usize::from(!row[column].is_empty());
             join(&mut row[column], &piece.text);
         }
-        let continues = line.pieces.len() == 1;
-        match grid.last_mut().filter(|_| continues) {
+        let is_close = at > 0 && run[at - 1].y() - line.y() < reach;
+        let continues = |above: &Vec<String>| line.pieces.len() == 1 && (is_close || is_sentence(above, &row));
+        match grid.last_mut().filter(|above| continues(above)) {
             Some(above) => {
                 for (cell, more) in above.iter_mut().zip(row).filter(|(_, more)| !more.is_empty()) {
                     join(cell, &more);
@@ -124,6 +128,21 @@ fn table_columns(run: &[Line]) -> Vec<(f32, f32)> {
     columns
 }
 
+/// Returns the median distance of the rows from the lines above them.
+fn distance_above_rows(run: &[Line]) -> f32 {
+    let rows = run.windows(2).filter(|pair| pair[1].pieces.len() >= 2);
+    let mut distances: Vec<f32> = rows.map(|pair| pair[0].y() - pair[1].y()).collect();
+    distances.sort_by(f32::total_cmp);
+    distances.get(distances.len() / 2).copied().unwrap_or_default()
+}
+
+/// Checks that a row continues in lower case a cell of the row above that begins otherwise. In a table whose cells all begin in
+/// lower case, a section may do so too.
+fn is_sentence(above: &[String], row: &[String]) -> bool {
+    let begins = |cell: &str, is_lower: bool| cell.starts_with(|c: char| c.is_lowercase() == is_lower);
+    above.iter().zip(row).any(|(cell, more)| begins(cell, false) && begins(more, true))
+}
+
 /// Checks for the line distance of text within a cell.
 fn near(above: &Line, line: &Line) -> bool {
     above.y() - line.y() < line.size().max(above.size()) * 1.6
@@ -138,7 +157,7 @@ fn near_row(above: &Line, line: &Line) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns lines of pieces `(text, x0, x1)`.
+    /// Returns lines of pieces `(text, x0, x1)` at equal distances.
     fn lines(source: &[&[(&str, f32, f32)]]) -> Vec<Line> {
         let line = |(number, pieces): (usize, &&[(&str, f32, f32)])| {
             let piece = |&(text, x0, x1): &(&str, f32, f32)| Piece {
@@ -182,5 +201,34 @@ mod tests {
         let lines = lines(&[&rows[0], &rows[1], &rows[2]]);
         let (grid, end) = at(&lines, 0, &mut MAX_EFFORT.clone()).expect("a table");
         assert_eq!((grid.len(), end), (3, 3));
+    }
+
+    /// Returns the rows of a table with a line of one piece between the second row and the third one, at a distance from the line
+    /// above, each with its cells joined by `|`.
+    fn rows_around(label: &str, single: &str, distance: f32) -> Vec<String> {
+        let row =
+            |cells: [&'static str; 3]| [(cells[0], 50.0, 90.0), (cells[1], 135.0, 165.0), (cells[2], 220.0, 250.0)];
+        let [first, last] = [row(["Items", "2024", "2023"]), row(["Staff", "3", "4"])];
+        let second = [(label, 50.0, 90.0), ("1", 135.0, 165.0), ("2", 220.0, 250.0)];
+        let mut lines = lines(&[&first, &second, &[(single, 50.0, 90.0)], &last]);
+        lines[2].pieces[0].y = lines[1].y() - distance;
+        let (grid, _) = at(&lines, 0, &mut MAX_EFFORT.clone()).expect("a table");
+        grid.iter().map(|row| row.join("|")).collect()
+    }
+
+    #[test]
+    fn a_section_is_a_row_and_a_further_line_of_a_cell_is_not() {
+        for (label, single) in [("Products", "Costs"), ("Products", "Café"), ("products", "costs"), ("産物", "費用")]
+        {
+            let second = format!("{label}|1|2");
+            let section = format!("{single}||");
+            let expected = ["Items|2024|2023", second.as_str(), section.as_str(), "Staff|3|4"];
+            assert_eq!(rows_around(label, single, 12.0), expected, "{label} {single}");
+        }
+        let rows = ["Items|2024|2023", "Products costs|1|2", "Staff|3|4"];
+        assert_eq!(rows_around("Products", "costs", 12.0), rows);
+        assert_eq!(rows_around("Products", "costs", 9.0), rows);
+        let rows = ["Items|2024|2023", "products Costs|1|2", "Staff|3|4"];
+        assert_eq!(rows_around("products", "Costs", 9.0), rows);
     }
 }

@@ -19,7 +19,8 @@ const DOCX_TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="
 const DOCX_RELS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/><Relationship Id="r2" Type="http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties" Target="docProps/core.xml"/></Relationships>"#;
 const DOCX_PART_RELS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/><Relationship Id="r2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes" Target="footnotes.xml"/><Relationship Id="r3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes" Target="endnotes.xml"/><Relationship Id="r4" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/footer" Target="footer.xml"/><Relationship Id="r5" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/></Relationships>"#;
 const DOCX_STYLES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style></w:styles>"#;
-const DOCX_CORE: &str = r#"<?xml version="1.0" encoding="UTF-8"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>Quarterly Review</dc:title><dc:creator>Ann Author</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">2024-03-01T00:00:00Z</dcterms:created></cp:coreProperties>"#;
+const DOCX_CORE: &str = r#"<?xml version="1.0" encoding="UTF-8"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"></cp:coreProperties>"#;
+const DOCX_PROPERTIES: &str = r#"<dc:title>Quarterly Review</dc:title><dc:creator>Ann Author</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">2024-03-01T00:00:00Z</dcterms:created>"#;
 
 /// Builds a Word document with the given `w:body` content.
 pub fn docx(body: &str) -> Vec<u8> {
@@ -28,24 +29,34 @@ pub fn docx(body: &str) -> Vec<u8> {
 
 /// Builds a Word document with the given `w:body`, `w:footnotes` and `w:endnotes` content.
 pub fn docx_with_notes(body: &str, footnotes: &str, endnotes: &str) -> Vec<u8> {
-    docx_of(body, "", [("footnotes", footnotes), ("endnotes", endnotes), ("ftr", ""), ("numbering", "")])
+    docx_of(
+        body,
+        "",
+        DOCX_PROPERTIES,
+        [("footnotes", footnotes), ("endnotes", endnotes), ("ftr", ""), ("numbering", "")],
+    )
 }
 
 /// Builds a Word document with the given `w:body` and `w:numbering` content, and with further styles.
 pub fn docx_with_numbering(body: &str, styles: &str, numbering: &str) -> Vec<u8> {
-    docx_of(body, styles, [("footnotes", ""), ("endnotes", ""), ("ftr", ""), ("numbering", numbering)])
+    docx_of(body, styles, DOCX_PROPERTIES, [("footnotes", ""), ("endnotes", ""), ("ftr", ""), ("numbering", numbering)])
 }
 
 /// Builds a Word document with the given `w:body` content and the paragraphs of its footer.
 pub fn docx_with_footer(body: &str, footer: &str) -> Vec<u8> {
     let section = r#"<w:sectPr><w:footerReference w:type="default" r:id="r4"/></w:sectPr>"#;
     let parts = [("footnotes", ""), ("endnotes", ""), ("ftr", footer), ("numbering", "")];
-    docx_of(&format!("{body}{section}"), "", parts)
+    docx_of(&format!("{body}{section}"), "", DOCX_PROPERTIES, parts)
 }
 
-/// Builds a Word document from its body, from further styles, and from the names and the content of its footnotes,
-/// endnotes, footer and numbering.
-fn docx_of(body: &str, styles: &str, parts: [(&str, &str); 4]) -> Vec<u8> {
+/// Builds a Word document with the given `w:body` and `cp:coreProperties` content, and with further styles.
+pub fn docx_with_properties(body: &str, styles: &str, properties: &str) -> Vec<u8> {
+    docx_of(body, styles, properties, [("footnotes", ""), ("endnotes", ""), ("ftr", ""), ("numbering", "")])
+}
+
+/// Builds a Word document from its body, from further styles, from its properties, and from the names and the content of its
+/// footnotes, endnotes, footer and numbering.
+fn docx_of(body: &str, styles: &str, properties: &str, parts: [(&str, &str); 4]) -> Vec<u8> {
     const NAMES: &str = r#"xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
     let part = |root: &str, content: &str| {
         format!(r#"<?xml version="1.0" encoding="UTF-8"?><w:{root} {NAMES}>{content}</w:{root}>"#)
@@ -53,6 +64,7 @@ fn docx_of(body: &str, styles: &str, parts: [(&str, &str); 4]) -> Vec<u8> {
     let document = part("document", &format!("<w:body>{body}</w:body>"));
     let [footnotes, endnotes, footer, numbering] = parts.map(|(root, content)| part(root, content));
     let styles = DOCX_STYLES.replace("</w:styles>", &format!("{styles}</w:styles>"));
+    let core = DOCX_CORE.replace("</cp:coreProperties>", &format!("{properties}</cp:coreProperties>"));
     archive(&[
         ("[Content_Types].xml", DOCX_TYPES),
         ("_rels/.rels", DOCX_RELS),
@@ -63,7 +75,7 @@ fn docx_of(body: &str, styles: &str, parts: [(&str, &str); 4]) -> Vec<u8> {
         ("word/footnotes.xml", &footnotes),
         ("word/endnotes.xml", &endnotes),
         ("word/footer.xml", &footer),
-        ("docProps/core.xml", DOCX_CORE),
+        ("docProps/core.xml", &core),
     ])
 }
 

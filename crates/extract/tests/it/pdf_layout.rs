@@ -5,13 +5,20 @@ use crate::files::pdf_of;
 
 /// Returns the markdown of a page with a content stream.
 fn markdown(content: &str) -> String {
+    markdown_of("", content)
+}
+
+/// Returns the markdown of a page with further entries and a content stream.
+fn markdown_of(entries: &str, content: &str) -> String {
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [5 0 R] /Count 1 >>".to_owned(),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
         "<< /Title (Notes) >>".to_owned(),
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents 6 0 R >>"
-            .to_owned(),
+        format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] {entries} /Resources << /Font << /F1 3 0 R >> >> \
+             /Contents 6 0 R >>"
+        ),
         format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
     ];
     read("page.pdf", &pdf_of(&objects)).expect("a document").markdown
@@ -128,6 +135,53 @@ fn turned_letters_of_an_upside_down_page_keep_their_order() {
     }
     let markdown = markdown(&page).replace(' ', "");
     assert!(markdown.contains("Revenue") && markdown.contains("Costs"), "{markdown}");
+}
+
+/// Returns text at a position on a sheet that is shown turned by 90 or 270 degrees, upright as it is shown.
+fn on_turned(turn: u16, x: u16, y: u16, shown: &str) -> String {
+    let matrix = match turn {
+        90 => format!("0 1 -1 0 {} {x}", 612 - y),
+        _ => format!("0 -1 1 0 {y} {}", 792 - x),
+    };
+    text(10, &matrix, shown)
+}
+
+#[test]
+fn lines_of_a_turned_sheet_keep_their_order() {
+    let lines = [
+        "The council of the town met in the spring",
+        "to hear what three engineers had found out about the old bridge",
+        "and its state, which",
+        "had been built in 1872 by a firm from the coast that no longer exists",
+        "today, so that nobody",
+        "knew where the drawings of it",
+        "were, and the decision was postponed until the autumn",
+        "of the year.",
+    ];
+    for turn in [90, 270] {
+        let mut page: String =
+            (500..).step_by(12).zip(lines.iter().rev()).map(|(y, line)| on_turned(turn, 72, y, line)).collect();
+        page += &text(10, "1 0 0 1 300 30", "Page number 17");
+        page += &text(10, "-1 0 0 -1 300 700", "From the other end");
+        let markdown = markdown_of(&format!("/Rotate {turn}"), &page);
+        let expected = format!("{}\n\nPage number 17\n\nFrom the other end\n", lines.join(" "));
+        assert_eq!(markdown, expected, "{turn}");
+    }
+}
+
+#[test]
+fn tables_of_a_turned_sheet_are_tables() {
+    for turn in [90, 270] {
+        let rows = [["Item", "Amount", "Price"], ["Bolt", "10", "1.50"], ["Nut of steel", "20", "2.50"]];
+        let mut page = String::new();
+        for (y, row) in (460..500).step_by(16).rev().zip(rows) {
+            page.extend([72, 200, 330].into_iter().zip(row).map(|(x, cell)| on_turned(turn, x, y, cell)));
+        }
+        let markdown = markdown_of(&format!("/Rotate {turn}"), &page);
+        let expected =
+            "| Item | Amount | Price |\n| --- | --- | --- |\n| Bolt | 10 | 1.50 |\n| Nut of steel | 20 | 2.50 |\n";
+        assert_eq!(markdown, expected, "{turn}");
+    }
 }
 
 #[test]

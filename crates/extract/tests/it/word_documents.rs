@@ -1,10 +1,13 @@
 //! Numbers of headings, what stands in list items, formulas and phonetic guides in Word documents.
 
 use crate::documents::read;
-use crate::files::{docx, docx_with_notes, docx_with_numbering, paragraph};
+use crate::files::{docx, docx_with_notes, docx_with_numbering, docx_with_properties, paragraph};
 
 /// Headings with the numbering 1 on their level, as a multilevel list that is linked to them.
 const STYLES: &str = r#"<w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="0"/></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:pPr><w:numPr><w:ilvl w:val="1"/><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="1"/></w:pPr></w:style>"#;
+
+/// Styles of titles: in bold, and based on the former.
+const TITLES: &str = r#"<w:style w:type="paragraph" w:styleId="a3"><w:name w:val="Title"/><w:rPr><w:b/></w:rPr></w:style><w:style w:type="paragraph" w:styleId="a4"><w:name w:val="Cover"/><w:basedOn w:val="a3"/></w:style>"#;
 
 /// Builds a numbering from the levels of the only definition. Its second instance begins at 9.
 fn numbering(levels: &[(&str, &str, &str)]) -> String {
@@ -33,6 +36,45 @@ fn markdown(body: &[String], styles: &str, levels: &[(&str, &str, &str)]) -> Str
 
 fn heading(level: u8, text: &str) -> String {
     paragraph(Some(&format!("Heading{level}")), text)
+}
+
+#[test]
+fn paragraphs_in_the_style_of_titles_are_headings() {
+    for style in ["a3", "a4"] {
+        let body = [
+            paragraph(Some(style), " "),
+            paragraph(None, "Acme"),
+            paragraph(Some(style), "Annual *Report* 2024"),
+            paragraph(Some("Heading1"), "Chapter one"),
+        ];
+        let read = |properties: &str| {
+            read("a.docx", &docx_with_properties(&body.concat(), TITLES, properties)).expect("a document")
+        };
+        let untitled = read("<dc:title></dc:title>");
+        assert_eq!(untitled.markdown, "Acme\n\n# Annual \\*Report\\* 2024\n\n# Chapter one\n");
+        assert_eq!(untitled.title.as_deref(), Some("Annual *Report* 2024"));
+        let titled = read("<dc:title>Report</dc:title>");
+        assert_eq!(titled.title.as_deref(), Some("Report"));
+        assert_eq!(titled.markdown, untitled.markdown);
+    }
+}
+
+#[test]
+fn properties_of_a_template_are_not_those_of_the_document() {
+    let read = |author: &str, created: &str, modified: &str| {
+        let properties = format!(
+            "<dc:creator>{author}</dc:creator><dcterms:created>{created}</dcterms:created><dcterms:modified>{modified}</dcterms:modified>"
+        );
+        let read =
+            read("a.docx", &docx_with_properties(&paragraph(None, "Text"), "", &properties)).expect("a document");
+        (read.author, read.published_at)
+    };
+    let (template, later, then, now) =
+        ("2013-12-23T23:15:00Z", "2024-03-01T00:00:00Z", 1_387_840_500_000, 1_709_251_200_000);
+    assert_eq!(read("python-docx", template, template), (None, None));
+    assert_eq!(read("python-docx", template, later), (None, Some(now)));
+    assert_eq!(read("python-docx", later, later), (Some("python-docx".into()), Some(now)));
+    assert_eq!(read("Ann", template, template), (Some("Ann".into()), Some(then)));
 }
 
 #[test]

@@ -58,6 +58,31 @@ fn numbers_are_shown_with_their_format() {
     assert_eq!(shown, cases.map(|(.., expected)| expected));
 }
 
+/// openpyxl calculates nothing and writes an empty text for each result; a calculated text may be empty.
+#[test]
+fn formulas_of_workbooks_without_results_are_shown() {
+    let read = |results: [&str; 2]| {
+        let formula = |(number, result)| {
+            let attributes = if result == "<v></v>" { "" } else { r#" t="str""# };
+            format!(r#"<c r="B{number}"{attributes}><f>A{number}&amp;"s"</f>{result}</c>"#)
+        };
+        let rows = (1..).zip(results).map(|(number, result)| {
+            row(
+                number,
+                &[text(&format!("A{number}"), "Bolt"), formula((number, result)), text(&format!("C{number}"), "x")],
+            )
+        });
+        let file = workbook(&[("Sheet1", format!("<sheetData>{}</sheetData>", rows.collect::<String>()))], "");
+        read("a.xlsx", &file).expect("a workbook").markdown
+    };
+    let formulas = "| Bolt | =A1&\"s\" | x |\n| --- | --- | --- |\n| Bolt | =A2&\"s\" | x |\n";
+    for results in [["", ""], ["<v/>", "<v/>"], ["<v></v>", "<v></v>"], ["<v></v>", "<v/>"]] {
+        assert_eq!(read(results), formulas, "{results:?}");
+    }
+    let results = read(["<v>Bolts</v>", r#"<v xml:space="preserve"></v>"#]);
+    assert_eq!(results, "| Bolt | Bolts | x |\n| --- | --- | --- |\n| Bolt | | x |\n");
+}
+
 /// `office_oxide` cuts sheets at 10,000 rows.
 #[test]
 fn long_sheets_are_complete() {

@@ -29,6 +29,11 @@ impl<'a> Fields<'a> {
         Self { document, bytes: MAX_VALUES, effort: MAX_EFFORT }
     }
 
+    /// Checks for fields on a page.
+    pub(super) fn are_on(&self, page: usize) -> bool {
+        self.document.get_annotations(page).unwrap_or_default().iter().any(is_shown)
+    }
+
     /// Adds the values on a page to its pieces, which are in order, line by line from the top.
     pub(super) fn add(&mut self, page: usize, pieces: &mut Vec<Piece>) {
         // A page without annotations is the rule, and one whose annotations are unreadable still has its text.
