@@ -13,6 +13,7 @@ mod layout;
 mod letters;
 mod line;
 mod pages;
+mod pagination;
 mod piece;
 mod radicals;
 mod raised;
@@ -34,6 +35,7 @@ use self::fields::Fields;
 use self::glyph::Glyph;
 use self::layout::Style;
 use self::pages::{PageStart, Pages};
+use self::pagination::Pagination;
 use self::piece::Piece;
 use self::running_heads::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
@@ -84,11 +86,13 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     let mut turned: HashMap<usize, [Vec<Piece>; 2]> = HashMap::new();
     let mut fields = Fields::of(document);
     for page in 0..count {
+        let mut marked = Pagination::default();
         let read = glyphs(document, page).and_then(|glyphs| match glyphs {
             Some(glyphs) => {
                 let mut pieces = piece::pieces(glyphs.upright);
                 fields.add(page, &mut pieces);
                 turned.insert(page, glyphs.turned.map(piece::pieces));
+                marked = glyphs.marked;
                 Ok(pieces)
             }
             // With the values of its fields.
@@ -104,29 +108,32 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
             Vec::new()
         });
         let sheet = document.get_page_media_box(page).ok().map(|(_, bottom, _, top)| (bottom, top));
-        pages.push(Page { pieces, sheet });
+        pages.push(Page { pieces, sheet, marked, ..Page::default() });
     }
     running_heads::remove(&mut pages);
-    let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
+    let style = Style::of(pages.iter().flat_map(Page::all));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
     let mut margin_notes = pages::MarginNotes::default();
     // Of the pages in `blocks`.
     let mut starts = Vec::new();
-    for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
+    for (page, Page { pieces, header, footer, .. }) in pages.into_iter().enumerate() {
         if let Some(text) = library_pages.remove(&page) {
             out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut starts));
             out.append_page(&text);
             continue;
         }
-        let mut start = PageStart::Block(blocks.len());
+        let begin = blocks.len();
+        let mut start = PageStart::Block(begin);
         for region in columns::regions(pieces) {
             pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
+        pages::insert_header(&mut blocks, layout::blocks(header, &style), begin, start);
         // Together: the second direction would otherwise be placed within the first, whose last paragraph looks open.
         let turned = turned.remove(&page).into_iter().flatten();
-        let turned = turned.flat_map(|pieces| margin_notes.new_of(layout::blocks(pieces, &style))).collect();
-        pages::append_turned(&mut blocks, turned, start);
+        let turned = turned.flat_map(|pieces| margin_notes.new_of(layout::blocks(pieces, &style)));
+        let beside = turned.chain(layout::blocks(footer, &style)).collect();
+        pages::append_beside(&mut blocks, beside, start);
         starts.push(start);
     }
     out.append(&blocks, &starts);
@@ -138,6 +145,7 @@ struct Glyphs {
     upright: Vec<Glyph>,
     /// See [`glyph::turned`].
     turned: [Vec<Glyph>; 2],
+    marked: Pagination,
 }
 
 /// Returns the glyphs of a page; `None` if most text is rotated or vertical.
@@ -149,7 +157,8 @@ fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> 
     }
     let Characters { chars, are_hyphens_drawn } = characters::of_page(document, page, &spans)?;
     let turned = glyph::turned(&spans, are_hyphens_drawn);
-    Ok(glyph::upright(chars, are_hyphens_drawn).map(|upright| Glyphs { upright, turned }))
+    let marked = Pagination::of(&spans);
+    Ok(glyph::upright(chars, are_hyphens_drawn).map(|upright| Glyphs { upright, turned, marked }))
 }
 
 fn failure(error: Error) -> ExtractError {
