@@ -128,6 +128,9 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
         for region in columns::regions(pieces) {
             pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
+        if start == PageStart::Inside {
+            pages::start_empty_inside(&mut blocks, begin, &mut starts);
+        }
         pages::insert_header(&mut blocks, layout::blocks(header, &style), begin, start);
         // Together: the second direction would otherwise be placed within the first, whose last paragraph looks open.
         let turned = turned.remove(&page).into_iter().flatten();

@@ -36,6 +36,17 @@ pub(super) fn append_region(blocks: &mut Vec<Block>, mut region: Vec<Block>, pag
     blocks.append(&mut region);
 }
 
+/// Lets the pages without text right before a page that starts inside a paragraph start there too. `begin` is the number of blocks
+/// of the pages before it, with the starts `page_starts`. Otherwise the page would seem to start behind the paragraph.
+pub(super) fn start_empty_inside(blocks: &mut [Block], begin: usize, page_starts: &mut [PageStart]) {
+    let empty = page_starts.iter_mut().rev().take_while(|start| **start == PageStart::Block(begin));
+    let paragraph = begin.checked_sub(1).and_then(|last| blocks.get_mut(last));
+    let Some(Block::Paragraph(text) | Block::Item { text, .. }) = paragraph else { return };
+    let Some(mark) = text.rfind(PAGE_MARK) else { return };
+    let count = empty.map(|start| *start = PageStart::Inside).count();
+    text.insert_str(mark, &PAGE_MARK.to_string().repeat(count));
+}
+
 /// Texts that were turned on earlier pages.
 #[derive(Default)]
 pub(super) struct MarginNotes {
@@ -174,6 +185,27 @@ mod tests {
         assert_eq!(blocks, [paragraph("In the margin"), paragraph(&text)]);
         append_beside(&mut blocks, vec![paragraph("Axis")], PageStart::Block(1));
         assert_eq!(blocks[2], paragraph("Axis"));
+    }
+
+    #[test]
+    fn a_paragraph_may_go_on_over_pages_without_text() {
+        let mut blocks = Vec::new();
+        let mut starts: Vec<PageStart> = Vec::new();
+        for page in [Some("It begins here and"), None, None, Some("goes on. The end."), None, Some("Another.")] {
+            let begin = blocks.len();
+            let mut start = PageStart::Block(begin);
+            append_region(&mut blocks, page.into_iter().map(paragraph).collect(), &mut start);
+            if start == PageStart::Inside {
+                start_empty_inside(&mut blocks, begin, &mut starts);
+            }
+            starts.push(start);
+        }
+        let mut pages = Pages::default();
+        pages.append(&blocks, &starts);
+        assert_eq!(pages.markdown, "It begins here and goes on. The end.\n\nAnother.\n");
+        let rest: Vec<&str> = pages.starts.iter().map(|start| pages.markdown[*start as usize..].trim()).collect();
+        assert!(rest[1..4].iter().all(|rest| rest.starts_with("goes on")), "{rest:?}");
+        assert_eq!(rest[4..], ["Another.", "Another."]);
     }
 
     #[test]
