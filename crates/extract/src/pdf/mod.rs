@@ -14,6 +14,7 @@ mod layout;
 mod letters;
 mod line;
 mod pages;
+mod pagination;
 mod piece;
 mod radicals;
 mod raised;
@@ -35,6 +36,7 @@ use self::fields::Fields;
 use self::glyph::Glyph;
 use self::layout::Style;
 use self::pages::{PageStart, Pages};
+use self::pagination::Pagination;
 use self::piece::Piece;
 use self::running_heads::Page;
 use crate::{ExtractError, ExtractErrorKind, ExtractRequest, Extracted, dates, language, magic, names};
@@ -87,6 +89,7 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
     for page in 0..count {
         let area = document.get_page_media_box(page).ok();
         let mut sheet = area.map(|(_, bottom, _, top)| (bottom, top));
+        let mut marked = Pagination::default();
         let read = glyphs(document, page).and_then(|glyphs| match glyphs {
             // The places of fields are those on the sheet before it is turned.
             Some(glyphs) if !glyphs.is_sheet_turned || !fields.are_on(page) => {
@@ -96,6 +99,7 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
                 let mut pieces = piece::pieces(glyphs.upright);
                 fields.add(page, &mut pieces);
                 turned.insert(page, glyphs.turned.map(piece::pieces));
+                marked = glyphs.marked;
                 Ok(pieces)
             }
             // With the values of its fields.
@@ -110,29 +114,35 @@ fn pages_as_markdown(document: &PdfDocument, count: usize) -> (Pages, Option<Err
             unreadable.get_or_insert(error);
             Vec::new()
         });
-        pages.push(Page { pieces, sheet });
+        pages.push(Page { pieces, sheet, marked, ..Page::default() });
     }
     running_heads::remove(&mut pages);
-    let style = Style::of(pages.iter().flat_map(|page| &page.pieces));
+    let style = Style::of(pages.iter().flat_map(Page::all));
     let mut out = Pages::default();
     let mut blocks = Vec::new();
     let mut margin_notes = pages::MarginNotes::default();
     // Of the pages in `blocks`.
     let mut starts = Vec::new();
-    for (page, Page { pieces, .. }) in pages.into_iter().enumerate() {
+    for (page, Page { pieces, header, footer, .. }) in pages.into_iter().enumerate() {
         if let Some(text) = library_pages.remove(&page) {
             out.append(&std::mem::take(&mut blocks), &std::mem::take(&mut starts));
             out.append_page(&text);
             continue;
         }
-        let mut start = PageStart::Block(blocks.len());
+        let begin = blocks.len();
+        let mut start = PageStart::Block(begin);
         for region in columns::regions(pieces) {
             pages::append_region(&mut blocks, layout::blocks(region, &style), &mut start);
         }
+        if start == PageStart::Inside {
+            pages::start_empty_inside(&mut blocks, begin, &mut starts);
+        }
+        pages::insert_header(&mut blocks, layout::blocks(header, &style), begin, start);
         // Together: the second direction would otherwise be placed within the first, whose last paragraph looks open.
         let turned = turned.remove(&page).into_iter().flatten();
-        let turned = turned.flat_map(|pieces| margin_notes.new_of(layout::blocks(pieces, &style))).collect();
-        pages::append_turned(&mut blocks, turned, start);
+        let turned = turned.flat_map(|pieces| margin_notes.new_of(layout::blocks(pieces, &style)));
+        let beside = turned.chain(layout::blocks(footer, &style)).collect();
+        pages::append_beside(&mut blocks, beside, start);
         starts.push(start);
     }
     out.append(&blocks, &starts);
@@ -146,6 +156,7 @@ struct Glyphs {
     turned: [Vec<Glyph>; 2],
     /// True if the positions are those on the sheet as it is shown, turned by a quarter.
     is_sheet_turned: bool,
+    marked: Pagination,
 }
 
 /// Returns the glyphs of a page; `None` if most text is rotated or vertical.
@@ -159,11 +170,13 @@ fn glyphs(document: &PdfDocument, page: usize) -> Result<Option<Glyphs>, Error> 
     if let Some([upright, turned]) = glyph::turned_with_sheet(&spans, are_hyphens_drawn) {
         // Page numbers may be level on the sheet, and are turned as it is shown.
         let turned = [glyph::level(chars, are_hyphens_drawn), turned];
-        return Ok(Some(Glyphs { upright, turned, is_sheet_turned: true }));
+        // The marks have the places of the sheet before it is turned.
+        return Ok(Some(Glyphs { upright, turned, is_sheet_turned: true, marked: Pagination::default() }));
     }
     let turned = glyph::turned(&spans, are_hyphens_drawn);
     let upright = glyph::upright(chars, are_hyphens_drawn);
-    Ok(upright.map(|upright| Glyphs { upright, turned, is_sheet_turned: false }))
+    let marked = Pagination::of(&spans);
+    Ok(upright.map(|upright| Glyphs { upright, turned, is_sheet_turned: false, marked }))
 }
 
 fn failure(error: Error) -> ExtractError {

@@ -36,6 +36,17 @@ pub(super) fn append_region(blocks: &mut Vec<Block>, mut region: Vec<Block>, pag
     blocks.append(&mut region);
 }
 
+/// Lets the pages without text right before a page that starts inside a paragraph start there too. `begin` is the number of blocks
+/// of the pages before it, with the starts `page_starts`. Otherwise the page would seem to start behind the paragraph.
+pub(super) fn start_empty_inside(blocks: &mut [Block], begin: usize, page_starts: &mut [PageStart]) {
+    let empty = page_starts.iter_mut().rev().take_while(|start| **start == PageStart::Block(begin));
+    let paragraph = begin.checked_sub(1).and_then(|last| blocks.get_mut(last));
+    let Some(Block::Paragraph(text) | Block::Item { text, .. }) = paragraph else { return };
+    let Some(mark) = text.rfind(PAGE_MARK) else { return };
+    let count = empty.map(|start| *start = PageStart::Inside).count();
+    text.insert_str(mark, &PAGE_MARK.to_string().repeat(count));
+}
+
 /// Texts that were turned on earlier pages.
 #[derive(Default)]
 pub(super) struct MarginNotes {
@@ -65,14 +76,21 @@ impl MarginNotes {
     }
 }
 
-/// Appends the turned text of a page, which started at `page_start`. It is placed before the last paragraph of the page,
-/// which may continue on the next one.
-pub(super) fn append_turned(blocks: &mut Vec<Block>, turned: Vec<Block>, page_start: PageStart) {
+/// Inserts the header of a page, which started at `page_start`, in front of its text. `begin` is the number of blocks of the pages
+/// before. A paragraph that continues from these is not interrupted.
+pub(super) fn insert_header(blocks: &mut Vec<Block>, header: Vec<Block>, begin: usize, page_start: PageStart) {
+    let at = begin.saturating_sub(usize::from(page_start == PageStart::Inside));
+    blocks.splice(at..at, header);
+}
+
+/// Appends the turned text and the footer of a page, which started at `page_start`. They are placed before the last paragraph of
+/// the page, which may continue on the next one.
+pub(super) fn append_beside(blocks: &mut Vec<Block>, beside: Vec<Block>, page_start: PageStart) {
     let last = blocks.len().saturating_sub(1);
     let on_page = matches!(page_start, PageStart::Block(start) if start <= last);
     let is_open = layout::is_open(blocks) && on_page;
     let at = if is_open { last } else { blocks.len() };
-    blocks.splice(at..at, turned);
+    blocks.splice(at..at, beside);
 }
 
 impl Pages {
@@ -161,12 +179,46 @@ mod tests {
             let mut start = PageStart::Block(blocks.len());
             append_region(&mut blocks, vec![paragraph(page)], &mut start);
             let note = Block::Heading { level: 1, text: "In the margin".into() };
-            append_turned(&mut blocks, notes.new_of(vec![note]), start);
+            append_beside(&mut blocks, notes.new_of(vec![note]), start);
         }
         let text = format!("It begins here and {PAGE_MARK}goes on. The end.");
         assert_eq!(blocks, [paragraph("In the margin"), paragraph(&text)]);
-        append_turned(&mut blocks, vec![paragraph("Axis")], PageStart::Block(1));
+        append_beside(&mut blocks, vec![paragraph("Axis")], PageStart::Block(1));
         assert_eq!(blocks[2], paragraph("Axis"));
+    }
+
+    #[test]
+    fn a_paragraph_may_go_on_over_pages_without_text() {
+        let mut blocks = Vec::new();
+        let mut starts: Vec<PageStart> = Vec::new();
+        for page in [Some("It begins here and"), None, None, Some("goes on. The end."), None, Some("Another.")] {
+            let begin = blocks.len();
+            let mut start = PageStart::Block(begin);
+            append_region(&mut blocks, page.into_iter().map(paragraph).collect(), &mut start);
+            if start == PageStart::Inside {
+                start_empty_inside(&mut blocks, begin, &mut starts);
+            }
+            starts.push(start);
+        }
+        let mut pages = Pages::default();
+        pages.append(&blocks, &starts);
+        assert_eq!(pages.markdown, "It begins here and goes on. The end.\n\nAnother.\n");
+        let rest: Vec<&str> = pages.starts.iter().map(|start| pages.markdown[*start as usize..].trim()).collect();
+        assert!(rest[1..4].iter().all(|rest| rest.starts_with("goes on")), "{rest:?}");
+        assert_eq!(rest[4..], ["Another.", "Another."]);
+    }
+
+    #[test]
+    fn headers_do_not_interrupt_paragraphs() {
+        let mut blocks = Vec::new();
+        for (page, header) in [("It begins here and", "One"), ("goes on. The end.", "Two"), ("Another.", "Three")] {
+            let begin = blocks.len();
+            let mut start = PageStart::Block(begin);
+            append_region(&mut blocks, vec![paragraph(page)], &mut start);
+            insert_header(&mut blocks, vec![paragraph(header)], begin, start);
+        }
+        let text = format!("It begins here and {PAGE_MARK}goes on. The end.");
+        assert_eq!(blocks, ["One", "Two", &text, "Three", "Another."].map(paragraph));
     }
 
     #[test]

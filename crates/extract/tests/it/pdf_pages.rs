@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::documents::read;
-use crate::files::pdf;
+use crate::files::{pdf, pdf_of};
 
 fn markdown(pages: &[String]) -> String {
     let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
@@ -41,6 +41,52 @@ fn sparse_pages_are_not_empty() {
         assert!(markdown.contains(&format!("Certificate {number}")), "{markdown}");
     }
     assert_eq!(markdown.matches("Anna Berg").count(), 3, "{markdown}");
+}
+
+/// Returns the markdown of pages that repeat a header, 1.2 line distances above a text that goes on over their ends, and a footer.
+fn with_marks(header: &str, footer: &str, number: &str) -> String {
+    let pages = 4;
+    let kids: Vec<String> = (0..pages).map(|page| format!("{} 0 R", 5 + page * 2)).collect();
+    let mut objects = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        format!("<< /Type /Pages /Kids [{}] /Count {pages} >>", kids.join(" ")),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+        "<< /Title (Notes) >>".to_owned(),
+    ];
+    for page in 0..pages {
+        let text = |x: usize, y: f32, text: &str| format!("BT /F1 10 Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n");
+        let artifact =
+            |properties: &str, text: String| format!("/Artifact <</Type /Pagination {properties}>> BDC\n{text}EMC\n");
+        let line = |line: usize| format!("and line {line} of page {page} of a sentence that never seems to end");
+        let body: String = (0..20).map(|at| text(72, 740.0 - at as f32 * 12.5, &line(at))).collect();
+        let content = [
+            artifact(header, text(72, 755.0, "Monthly notes")),
+            body,
+            artifact(footer, text(72, 487.5, "notes.html")),
+            artifact(number, text(500, 487.5, &format!("{}/{pages}", page + 1))),
+        ]
+        .concat();
+        let resources = "<< /Font << /F1 3 0 R >> >>";
+        let contents = 6 + page * 2;
+        objects.push(format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources {resources} /Contents {contents} 0 R >>"
+        ));
+        objects.push(format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()));
+    }
+    read("notes.pdf", &pdf_of(&objects)).expect("a document").markdown
+}
+
+#[test]
+fn marked_headers_and_footers_do_not_interrupt_sentences() {
+    let markdown = with_marks("/Subtype /Header", "/Subtype /Footer", "");
+    let paragraphs: Vec<&str> = markdown.trim_end().split("\n\n").collect();
+    let [header, footer, text] = paragraphs[..] else { panic!("{markdown}") };
+    assert_eq!([header, footer], ["Monthly notes", "notes.html 1/4"]);
+    assert!(text.starts_with("and line 0 of page 0") && text.contains("to end and line 0 of page 3"), "{markdown}");
+    // Marks of other types say nothing about a place in the margin.
+    let markdown = with_marks("", "/Subtype /Watermark", "");
+    assert_eq!(markdown.matches("Monthly notes").count(), 4, "{markdown}");
+    assert_eq!(markdown.matches("notes.html").count(), 4, "{markdown}");
 }
 
 proptest! {
