@@ -85,6 +85,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "views/research/run.js",
     "views/research/steps.js",
     "views/research/view.js",
+    "views/search/answers.js",
     "views/search/code.js",
     "views/search/explain.js",
     "views/search/feedback.js",

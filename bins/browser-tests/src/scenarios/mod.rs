@@ -12,6 +12,7 @@ mod outage;
 mod reading;
 mod research;
 mod revoked;
+mod searching;
 mod uploads;
 mod views;
 mod web;
@@ -20,11 +21,12 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "first-answer",
     "uploads",
     "copying",
     "views",
+    "searching",
     "reading",
     "web",
     "research",
@@ -44,6 +46,7 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "uploads" => uploads::run(stage).await,
         "copying" => copying::run(stage).await,
         "views" => views::run(stage).await,
+        "searching" => searching::run(stage).await,
         "reading" => reading::run(stage).await,
         "web" => web::run(stage).await,
         "research" => research::run(stage).await,

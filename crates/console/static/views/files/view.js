@@ -9,6 +9,7 @@ import { Confirm } from "../../parts/dialog.js";
 import { SelectField, TextField } from "../../parts/fields.js";
 import { Icon } from "../../parts/icons.js";
 import { Empty, Failure, Loading } from "../../parts/states.js";
+import { forgetAnswers } from "../search/answers.js";
 import { DropZone, Queue } from "./dropzone.js";
 import { History } from "./history.js";
 import { useListing } from "./listing.js";
@@ -37,6 +38,7 @@ export function Files({ params, me }) {
     setError(null);
     try {
       await remove(`files/${encodeURIComponent(file.name)}`);
+      forgetAnswers();
       listing.drop(file.name);
     } catch (fault) {
       setError(fault);
