@@ -16,17 +16,19 @@ mod searching;
 mod uploads;
 mod views;
 mod web;
+mod wide;
 
 use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "first-answer",
     "uploads",
     "copying",
     "views",
     "searching",
+    "wide",
     "reading",
     "web",
     "research",
@@ -47,6 +49,7 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "copying" => copying::run(stage).await,
         "views" => views::run(stage).await,
         "searching" => searching::run(stage).await,
+        "wide" => wide::run(stage).await,
         "reading" => reading::run(stage).await,
         "web" => web::run(stage).await,
         "research" => research::run(stage).await,
