@@ -53,6 +53,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "parts/fields.js",
     "parts/filling.js",
     "parts/icons.js",
+    "parts/options.js",
     "parts/states.js",
     "parts/warnings.js",
     "style/base.css",

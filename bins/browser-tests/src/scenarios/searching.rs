@@ -19,6 +19,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     changed_files(stage).await?;
     the_way_back(stage).await?;
     asked_again(stage).await?;
+    folded_option(stage).await?;
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
     Ok(())
@@ -81,6 +82,14 @@ async fn asked_again(stage: &Stage) -> anyhow::Result<()> {
         page.until("!document.querySelector('.feedback [aria-pressed=true]')").await?;
     }
     Ok(())
+}
+
+/// A folded option that is not valid is shown: the form would do nothing.
+async fn folded_option(stage: &Stage) -> anyhow::Result<()> {
+    stage.view("#/search?q=moon&n=100").await?;
+    stage.page.until("document.querySelector('main input[max=\"50\"]')?.value === '100'").await?;
+    ask(stage, "main input.query", " tides").await?;
+    stage.page.until("document.querySelector('.options').open && document.activeElement.max === '50'").await
 }
 
 async fn ask(stage: &Stage, selector: &str, query: &str) -> anyhow::Result<()> {
