@@ -11,6 +11,7 @@ const QUEUE: &str = "section[aria-label=Uploads]";
 pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.sign_in().await?;
     stage.view("#/files").await?;
+    first_file(stage).await?;
     unreadable_again(stage).await?;
     equal_names(stage).await?;
     replaced_name(stage).await?;
@@ -20,6 +21,16 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
     Ok(())
+}
+
+/// The other views know of the first files as soon as they are searchable.
+async fn first_file(stage: &Stage) -> anyhow::Result<()> {
+    stage.page.drop_files(".drop", &[("first.md", HANDBOOK)]).await?;
+    stage.page.wait_for_text(QUEUE, "1 file searchable").await?;
+    stage.page.press("Search them").await?;
+    stage.page.wait_for_text(".empty-title", "Type a question").await?;
+    stage.view("#/files").await?;
+    close(stage).await
 }
 
 /// A run does not list a file whose bytes have not changed.

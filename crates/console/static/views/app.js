@@ -9,6 +9,7 @@ import { useLoad } from "../core/load.js";
 import { useStore } from "../core/store.js";
 import { Icon } from "../parts/icons.js";
 import { Failure, Loading } from "../parts/states.js";
+import { isBusy, uploads } from "./files/uploads.js";
 import { Files } from "./files/view.js";
 import { Keys } from "./keys.js";
 import { Read } from "./read/view.js";
@@ -68,6 +69,15 @@ function SignedIn() {
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [name]);
+  // Every view shows the numbers of files that uploads have changed.
+  useEffect(() => {
+    let wasBusy = isBusy(uploads.get());
+    return uploads.subscribe((state) => {
+      const busy = isBusy(state);
+      if (wasBusy && !busy) load.reload();
+      wasBusy = busy;
+    });
+  }, []);
   // The operator's view has no place in the navigation of others.
   const isVisible = ([known]) => (known === "web" ? may(me, "web:manage") : known !== "research" || me?.hasResearch);
   return html`
