@@ -1,11 +1,16 @@
 //! Contents that are wider than the page.
 
 use anyhow::ensure;
+use serde_json::json;
 use url::form_urlencoded::byte_serialize;
 
 use crate::stage::Stage;
 
 const COLUMNS: usize = 16;
+
+/// Letters of a word in a name, and of a longer one.
+const LETTERS: usize = 60;
+const MANY_LETTERS: usize = 240;
 
 /// Width in pixels, also of a telephone.
 const WIDTHS: [u32; 2] = [1280, 390];
@@ -15,6 +20,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let me = stage.call("GET", "me", &stage.key, None).await?;
     let organization = me["organization"]["organization_id"].as_str().unwrap_or_default().to_owned();
     tables(stage, &organization).await?;
+    words(stage, &organization).await?;
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
     Ok(())
@@ -39,6 +45,55 @@ async fn tables(stage: &Stage, organization: &str) -> anyhow::Result<()> {
             .await?;
         ensure!(whole == 2, "{whole} of 2 tables have whole words at {width} pixels");
         fits(stage, "the document", width).await?;
+    }
+    Ok(())
+}
+
+/// Words without a place to break, which others choose.
+async fn words(stage: &Stage, organization: &str) -> anyhow::Result<()> {
+    let [name, word] = [LETTERS, MANY_LETTERS].map(|letters| "w".repeat(letters));
+    stage.upload(&[(&format!("{name}{name}.md"), &format!("# {word}\n\nThe tides of {word}.\n"))]).await?;
+    stage.call("POST", "keys", &stage.key, Some(json!({"name": name, "scopes": ["search:read"]}))).await?;
+    let scope = json!({"indexes": ["workspace"], "workspace_id": organization});
+    let question = json!({"query": format!("tides {word}"), "scope": scope, "depth": "quick"});
+    let run = stage.call("POST", "research", &stage.key, Some(question)).await?;
+    let run = format!("#/research?id={}", run["research_id"].as_str().unwrap_or_default());
+    let file = read(organization, &format!("{name}{name}.md"));
+    let unread = format!("#/read?url=https%3A%2F%2F127.0.0.1%3A1%2F{word}");
+    check(
+        stage,
+        &[
+            ("#/search?q=tides", ".result"),
+            (&file, ".prose"),
+            (&unread, "main .note-warn"),
+            ("#/files", ".file-window .file-row"),
+            (&run, "main h1[dir=auto]"),
+            ("#/research", "section[aria-label=Runs] li"),
+            ("#/usage?by=api_key&range=day", ".legend"),
+            ("#/keys", ".keys li + li"),
+        ],
+    )
+    .await?;
+
+    let key = stage.operators_key().await?;
+    stage.sign_out().await?;
+    stage.page.open(&format!("{}/console/?operator#key={key}", stage.server.base())).await?;
+    stage.page.wait_for("nav a[href='#/web']").await?;
+    let address = format!("{}/docs", stage.server.base());
+    stage.call("POST", "web/crawls", &key, Some(json!({"urls": [address], "name": name}))).await?;
+    let crawl = format!("#/web?crawl={name}");
+    check(stage, &[("#/web", "section[aria-label=Crawls] li"), (&crawl, "section[aria-label=Settings]")]).await
+}
+
+/// Opens each address in every width and waits for an element of the view.
+async fn check(stage: &Stage, views: &[(&str, &str)]) -> anyhow::Result<()> {
+    for width in WIDTHS {
+        stage.page.size(width, 900).await?;
+        for (address, complete) in views {
+            stage.view(address).await?;
+            stage.page.wait_for(complete).await?;
+            fits(stage, address, width).await?;
+        }
     }
     Ok(())
 }
