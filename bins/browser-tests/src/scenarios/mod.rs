@@ -6,6 +6,7 @@ mod foreign_key;
 mod forgotten_key;
 mod hostile;
 mod keyboard;
+mod keys;
 mod many_files;
 mod modules;
 mod outage;
@@ -22,7 +23,7 @@ use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 18] = [
     "first-answer",
     "uploads",
     "copying",
@@ -33,6 +34,7 @@ pub const NAMES: [&str; 17] = [
     "web",
     "research",
     "keyboard",
+    "keys",
     "hostile-document",
     "revoked-key",
     "foreign-key",
@@ -54,6 +56,7 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "web" => web::run(stage).await,
         "research" => research::run(stage).await,
         "keyboard" => keyboard::run(stage).await,
+        "keys" => keys::run(stage).await,
         "hostile-document" => hostile::run(stage).await,
         "revoked-key" => revoked::run(stage).await,
         "foreign-key" => foreign_key::run(stage).await,

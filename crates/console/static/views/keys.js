@@ -83,8 +83,8 @@ function Create({ me, close, done }) {
     event.preventDefault();
     const body = { name: name.trim(), scopes: own.filter((scope) => scopes.includes(scope)) };
     if (limit) body.limit_rps = Number(limit);
-    // The day counts to its end.
-    if (expires) body.expires_at = `${expires}T23:59:59Z`;
+    // The day counts to its end, where the user is.
+    if (expires) body.expires_at = new Date(`${expires}T23:59:59`).toISOString();
     setState({ busy: true, error: null });
     try {
       done(await post("keys", body, { retries: 0 }));
@@ -100,7 +100,7 @@ function Create({ me, close, done }) {
       </div></fieldset>
       <div class="fields">
         <${TextField} label="Requests per second" hint=${`At most ${count(me.credential.limit_rps)}`} type="number" min="1" max=${me.credential.limit_rps} value=${limit} onValue=${setLimit} />
-        <${TextField} label="Expires after" hint=${me.credential.expires_at ? `If empty, with this tab's key: ${time(me.credential.expires_at)}` : "Never, if empty"} type="date" value=${expires} onValue=${setExpires} />
+        <${TextField} label="Expires after" hint=${me.credential.expires_at ? `If empty, with this tab's key: ${time(me.credential.expires_at)}` : "Never, if empty"} type="date" max="9999-12-31" value=${expires} onValue=${setExpires} />
       </div>
       ${state.error && html`<${Failure} error=${state.error} />`}
       <div class="row end"><button type="button" onClick=${close}>Cancel</button><button type="submit" class="primary" disabled=${state.busy || scopes.length === 0}>Create</button></div>
