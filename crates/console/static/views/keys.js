@@ -1,6 +1,7 @@
 // Keys of the organization.
 import { html, useState } from "../core/html.js";
 import { get, post, remove } from "../core/api.js";
+import { useKeptFocus } from "../core/focus.js";
 import { ago, cents, count, time } from "../core/format.js";
 import { useLoad } from "../core/load.js";
 import { OPERATOR, about } from "../core/scopes.js";
@@ -13,6 +14,7 @@ const TONE = { active: "is-good", expired: "is-warn", revoked: "is-bad" };
 
 export function Keys({ me, reloadAccount }) {
   const load = useLoad((signal) => get("keys", {}, { signal }), []);
+  const list = useKeptFocus();
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState(null);
   const [asked, setAsked] = useState(null);
@@ -37,7 +39,7 @@ export function Keys({ me, reloadAccount }) {
     <div class="head"><h1>Keys</h1><button type="button" class="primary" onClick=${() => setCreating(true)}>Create a key</button></div>
     <${Organization} me=${me} />
     ${error && html`<${Failure} error=${error} />`}
-    <section class="card" aria-label="List of keys">
+    <section class="card" aria-label="List of keys" ref=${list} tabindex="-1">
       <${Loaded} load=${load} label="Reading the keys">${(data) => (data.keys.length === 0 ? html`<${Empty} title="There are no keys" />` : html`<ul class="plain keys">
         ${data.keys.map((key) => html`<${Key} key=${key.api_key_id} entry=${key} isOwn=${key.api_key_id === me.credential.api_key_id} ask=${setAsked} />`)}
       </ul>`)}<//>
