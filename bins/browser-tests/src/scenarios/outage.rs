@@ -38,8 +38,9 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
 
 /// A document stays as far as it was read, with the place and the focus of the reader.
 async fn long_document(stage: &mut Stage) -> anyhow::Result<()> {
-    let text: String = (1..=LINES).map(|line| format!("Line {line} of a long text on the tides of the coast.\n\n")).collect();
-    stage.upload(&[("long.md", &text)]).await?;
+    let text: String =
+        (1..=LINES).map(|line| format!("Line {line} of a long text on the tides of the coast.\n\n")).collect();
+    stage.upload(&[("long.md", text.as_str())]).await?;
     let page = &stage.page;
     stage.view("#/files").await?;
     page.wait_for_text(".file-row a", "long.md").await?;
@@ -48,7 +49,8 @@ async fn long_document(stage: &mut Stage) -> anyhow::Result<()> {
     page.wait_for_text(".prose", &format!("Line {LINES} ")).await?;
     page.click(".opening input").await?;
     page.script("scrollTo(0, document.documentElement.scrollHeight)").await?;
-    let state = "return [document.querySelector('.prose').textContent.length, scrollY, document.activeElement.localName]";
+    let state =
+        "return [document.querySelector('.prose').textContent.length, scrollY, document.activeElement.localName]";
     let before = page.script(state).await?;
     ensure!(before[2] == json!("input"), "{before}");
 

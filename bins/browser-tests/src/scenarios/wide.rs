@@ -31,7 +31,7 @@ async fn tables(stage: &Stage, organization: &str) -> anyhow::Result<()> {
     let row = |prefix: &str, text: &str| format!("{prefix}|{}\n", format!(" {text} |").repeat(COLUMNS));
     let table = |prefix: &str| [row(prefix, "Temperature"), row(prefix, "---"), row(prefix, "`thermometer`")].concat();
     let text = format!("# Weather\n\n{}\nA quote:\n\n{}", table(""), table("> "));
-    stage.upload(&[("weather.md", &text)]).await?;
+    stage.upload(&[("weather.md", text.as_str())]).await?;
     let page = &stage.page;
     stage.view(&read(organization, "weather.md")).await?;
     page.wait_for(".prose blockquote .scroll").await?;
@@ -52,22 +52,24 @@ async fn tables(stage: &Stage, organization: &str) -> anyhow::Result<()> {
 /// Words without a place to break, which others choose.
 async fn words(stage: &Stage, organization: &str) -> anyhow::Result<()> {
     let [name, word] = [LETTERS, MANY_LETTERS].map(|letters| "w".repeat(letters));
-    stage.upload(&[(&format!("{name}{name}.md"), &format!("# {word}\n\nThe tides of {word}.\n"))]).await?;
+    let file = format!("{name}{name}.md");
+    let text = format!("# {word}\n\nThe tides of {word}.\n");
+    stage.upload(&[(file.as_str(), text.as_str())]).await?;
     stage.call("POST", "keys", &stage.key, Some(json!({"name": name, "scopes": ["search:read"]}))).await?;
     let scope = json!({"indexes": ["workspace"], "workspace_id": organization});
     let question = json!({"query": format!("tides {word}"), "scope": scope, "depth": "quick"});
     let run = stage.call("POST", "research", &stage.key, Some(question)).await?;
     let run = format!("#/research?id={}", run["research_id"].as_str().unwrap_or_default());
-    let file = read(organization, &format!("{name}{name}.md"));
+    let file = read(organization, &file);
     let unread = format!("#/read?url=https%3A%2F%2F127.0.0.1%3A1%2F{word}");
     check(
         stage,
         &[
             ("#/search?q=tides", ".result"),
-            (&file, ".prose"),
-            (&unread, "main .note-warn"),
+            (file.as_str(), ".prose"),
+            (unread.as_str(), "main .note-warn"),
             ("#/files", ".file-window .file-row"),
-            (&run, "main h1[dir=auto]"),
+            (run.as_str(), "main h1[dir=auto]"),
             ("#/research", "section[aria-label=Runs] li"),
             ("#/usage?by=api_key&range=day", ".legend"),
             ("#/keys", ".keys li + li"),
@@ -82,7 +84,8 @@ async fn words(stage: &Stage, organization: &str) -> anyhow::Result<()> {
     let address = format!("{}/docs", stage.server.base());
     stage.call("POST", "web/crawls", &key, Some(json!({"urls": [address], "name": name}))).await?;
     let crawl = format!("#/web?crawl={name}");
-    check(stage, &[("#/web", "section[aria-label=Crawls] li"), (&crawl, "section[aria-label=Settings]")]).await
+    let views = [("#/web", "section[aria-label=Crawls] li"), (crawl.as_str(), "section[aria-label=Settings]")];
+    check(stage, &views).await
 }
 
 /// Opens each address in every width and waits for an element of the view.
