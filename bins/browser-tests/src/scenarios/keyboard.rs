@@ -2,6 +2,7 @@
 
 use anyhow::{bail, ensure};
 use fantoccini::key::Key;
+use serde_json::json;
 
 use super::{HANDBOOK, TIDES};
 use crate::stage::Stage;
@@ -52,7 +53,64 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.page.until("document.activeElement.closest('dialog[open]')").await?;
     stage.page.keys(&char::from(Key::Escape).to_string()).await?;
     stage.page.until("!document.querySelector('dialog')").await?;
-    stage.page.until("document.activeElement.textContent === 'Create a key'").await
+    stage.page.until("document.activeElement.textContent === 'Create a key'").await?;
+    place_of_an_entry(stage).await?;
+    focus_within_a_view(stage).await?;
+    focus_after_a_deletion(stage).await
+}
+
+/// Going back and forward leads to the places that were left, also within a view.
+async fn place_of_an_entry(stage: &Stage) -> anyhow::Result<()> {
+    let page = &stage.page;
+    page.size(1280, 300).await?;
+    stage.view("#/search?q=vacation+days").await?;
+    page.wait_for_text(".result .quote", "28 days").await?;
+    page.script("scrollTo(0, 150)").await?;
+    stage.view("#/search?q=travel+expenses").await?;
+    page.wait_for_text(".result .quote", "two weeks").await?;
+    page.script("scrollTo(0, 120)").await?;
+    page.script("document.querySelector('.result h2 a').click()").await?;
+    page.wait_for(".prose").await?;
+    page.until("scrollY === 0 && document.activeElement.id === 'main'").await?;
+    for (step, query, place) in
+        [("back", "travel expenses", 120), ("back", "vacation days", 150), ("forward", "travel expenses", 120)]
+    {
+        page.script(&format!("history.{step}()")).await?;
+        page.until(&format!("document.querySelector('main input.query')?.value === '{query}'")).await?;
+        page.wait_for(".result").await?;
+        page.until(&format!("scrollY === {place}")).await?;
+    }
+    Ok(())
+}
+
+async fn focus_within_a_view(stage: &Stage) -> anyhow::Result<()> {
+    let me = stage.call("GET", "me", &stage.key, None).await?;
+    let scope = json!({"indexes": ["workspace"], "workspace_id": me["organization"]["organization_id"]});
+    let question = json!({"query": "How many days of vacation are there?", "scope": scope, "depth": "quick"});
+    stage.call("POST", "research", &stage.key, Some(question)).await?;
+    stage.view("#/research").await?;
+    stage.page.wait_for("section[aria-label=Runs] li a").await?;
+    tab_to(stage, "e.closest('section[aria-label=Runs] li')").await?;
+    enter(stage).await?;
+    stage.page.wait_for_text("main h1", "days of vacation").await?;
+    stage.page.until("document.activeElement.id === 'main'").await
+}
+
+/// The list of the deleted entry has the focus, also without further entries.
+async fn focus_after_a_deletion(stage: &Stage) -> anyhow::Result<()> {
+    stage.view("#/files").await?;
+    for (name, place) in [("tides.md", ".file-body"), ("handbook.md", "section[aria-label='List of files']")] {
+        let button = format!("[aria-label='Delete: {name}']");
+        stage.page.wait_for(&button).await?;
+        tab_to(stage, &format!("e.matches(\"{button}\")")).await?;
+        enter(stage).await?;
+        stage.page.until("document.activeElement.closest('dialog[open]')").await?;
+        tab_to(stage, "e.textContent === 'Delete'").await?;
+        enter(stage).await?;
+        stage.page.until(&format!("!document.querySelector(\"{button}\")")).await?;
+        stage.page.until(&format!("document.activeElement.matches(\"{place}\")")).await?;
+    }
+    Ok(())
 }
 
 /// Presses Tab until the condition on the element `e` with the focus is true.

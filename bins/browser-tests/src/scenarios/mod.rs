@@ -6,29 +6,35 @@ mod foreign_key;
 mod forgotten_key;
 mod hostile;
 mod keyboard;
+mod keys;
 mod many_files;
 mod modules;
 mod outage;
 mod reading;
 mod research;
 mod revoked;
+mod searching;
 mod uploads;
 mod views;
 mod web;
+mod wide;
 
 use anyhow::bail;
 
 use crate::stage::Stage;
 
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 18] = [
     "first-answer",
     "uploads",
     "copying",
     "views",
+    "searching",
+    "wide",
     "reading",
     "web",
     "research",
     "keyboard",
+    "keys",
     "hostile-document",
     "revoked-key",
     "foreign-key",
@@ -44,10 +50,13 @@ pub async fn run(name: &str, stage: &mut Stage) -> anyhow::Result<()> {
         "uploads" => uploads::run(stage).await,
         "copying" => copying::run(stage).await,
         "views" => views::run(stage).await,
+        "searching" => searching::run(stage).await,
+        "wide" => wide::run(stage).await,
         "reading" => reading::run(stage).await,
         "web" => web::run(stage).await,
         "research" => research::run(stage).await,
         "keyboard" => keyboard::run(stage).await,
+        "keys" => keys::run(stage).await,
         "hostile-document" => hostile::run(stage).await,
         "revoked-key" => revoked::run(stage).await,
         "foreign-key" => foreign_key::run(stage).await,

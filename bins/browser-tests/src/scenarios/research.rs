@@ -1,6 +1,7 @@
 //! A research run from the question to the quoted passage.
 
 use anyhow::ensure;
+use serde_json::json;
 
 use super::{HANDBOOK, TIDES, views};
 use crate::stage::Stage;
@@ -12,6 +13,7 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.upload(&[("tides.md", TIDES), ("handbook.md", HANDBOOK)]).await?;
     stage.view("#/research").await?;
     stage.page.wait_for_text("section[aria-label=Runs]", "There are no runs yet").await?;
+    folded_option(stage).await?;
     stage.page.type_into(&format!("{FORM} textarea"), "How much later does high water come each day?").await?;
     stage.page.click(&format!("{FORM} button[type=submit]")).await?;
 
@@ -46,4 +48,19 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
     Ok(())
+}
+
+/// A folded option that is not valid is shown: the form would do nothing.
+async fn folded_option(stage: &Stage) -> anyhow::Result<()> {
+    let page = &stage.page;
+    let searches = format!("{FORM} input[max=\"200\"]");
+    page.click(&format!("{FORM} summary")).await?;
+    page.type_into(&searches, "500").await?;
+    page.click(&format!("{FORM} summary")).await?;
+    page.until("!document.querySelector('.options').open").await?;
+    page.type_into(&format!("{FORM} textarea"), "How?").await?;
+    page.click(&format!("{FORM} button[type=submit]")).await?;
+    page.until("document.querySelector('.options').open && document.activeElement.max === '200'").await?;
+    page.reload().await?;
+    page.until(&format!("document.querySelector({})?.value === ''", json!(format!("{FORM} textarea")))).await
 }

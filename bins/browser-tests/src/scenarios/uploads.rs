@@ -11,14 +11,26 @@ const QUEUE: &str = "section[aria-label=Uploads]";
 pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.sign_in().await?;
     stage.view("#/files").await?;
+    first_file(stage).await?;
     unreadable_again(stage).await?;
     equal_names(stage).await?;
     replaced_name(stage).await?;
     server_down_behind_a_proxy(stage).await?;
+    restart(stage).await?;
     another_key(stage).await?;
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
     Ok(())
+}
+
+/// The other views know of the first files as soon as they are searchable.
+async fn first_file(stage: &Stage) -> anyhow::Result<()> {
+    stage.page.drop_files(".drop", &[("first.md", HANDBOOK)]).await?;
+    stage.page.wait_for_text(QUEUE, "1 file searchable").await?;
+    stage.page.press("Search them").await?;
+    stage.page.wait_for_text(".empty-title", "Type a question").await?;
+    stage.view("#/files").await?;
+    close(stage).await
 }
 
 /// A run does not list a file whose bytes have not changed.
@@ -77,6 +89,27 @@ async fn server_down_behind_a_proxy(stage: &Stage) -> anyhow::Result<()> {
     page.wait_for_text(QUEUE, "1 file searchable").await?;
     page.until(&format!("window.refusals < 0 && !document.querySelector({})", json!(alert))).await?;
     page.script("window.fetch = window.served").await?;
+    close(stage).await
+}
+
+/// A server that is restarted ends neither the uploads that are under way nor those that wait.
+async fn restart(stage: &mut Stage) -> anyhow::Result<()> {
+    let page = &stage.page;
+    page.script(
+        "window.send = XMLHttpRequest.prototype.send; window.held = []; \
+         XMLHttpRequest.prototype.send = function (body) { window.held.push(() => window.send.call(this, body)); }",
+    )
+    .await?;
+    let names = ["r1.md", "r2.md", "r3.md", "r4.md", "r5.md", "r6.md"];
+    page.drop_files(".drop", &names.map(|name| (name, TIDES))).await?;
+    page.until("window.held.length === 4").await?;
+    stage.server.stop();
+    page.script("XMLHttpRequest.prototype.send = window.send; window.held.forEach((go) => go())").await?;
+    page.wait_for_text(QUEUE, "cannot be reached").await?;
+    stage.server.resume()?;
+    page.wait_for_text(QUEUE, "6 files searchable").await?;
+    page.until("!document.querySelector('.uploads .reason')").await?;
+    page.until(&format!("!document.querySelector({})", json!(format!("{QUEUE} [role=alert]")))).await?;
     close(stage).await
 }
 

@@ -3,13 +3,19 @@ import { useEffect, useRef, useState } from "./html.js";
 import { connection } from "./connection.js";
 import { useStore } from "./store.js";
 
-export function useLoad(fetcher, inputs) {
+// With `once`, data that has arrived stays when the server is back.
+export function useLoad(fetcher, inputs, { once = false } = {}) {
   const { epoch } = useStore(connection);
   const [round, setRound] = useState(0);
   const [state, setState] = useState({ data: null, error: null, loading: true });
   const inputsKey = JSON.stringify(inputs);
   const shownFor = useRef(inputsKey);
+  const askedFor = useRef("");
   useEffect(() => {
+    const wanted = JSON.stringify([inputsKey, round]);
+    const isThere = state.data && !state.error && !state.loading && askedFor.current === wanted;
+    askedFor.current = wanted;
+    if (once && isThere) return undefined;
     const controller = new AbortController();
     const isSame = shownFor.current === inputsKey;
     shownFor.current = inputsKey;

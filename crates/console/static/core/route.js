@@ -1,9 +1,10 @@
 // State of the view in the fragment of the address, which never reaches the server: `#/search?q=tides`.
+import { enter, newEntry } from "./places.js";
 import { createStore } from "./store.js";
 
 function read() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-  return { view: path || "start", params: Object.fromEntries(new URLSearchParams(query)) };
+  return { view: path || "start", params: Object.fromEntries(new URLSearchParams(query)), ...enter() };
 }
 
 export const route = createStore(read());
@@ -22,8 +23,8 @@ export const source = ({ doc_id: doc, canonical_url: url }) => (url?.startsWith(
 
 export function navigate(view, params, { replace = false } = {}) {
   const target = href(view, params);
-  if (replace) history.replaceState(null, "", target);
-  else if (location.hash !== target) history.pushState(null, "", target);
+  if (replace) history.replaceState(history.state, "", target);
+  else if (location.hash !== target) history.pushState(newEntry(), "", target);
   route.set(read());
 }
 

@@ -2,6 +2,7 @@
 import { html, useEffect, useErrorBoundary, useRef } from "../core/html.js";
 import { BASE, get } from "../core/api.js";
 import { connection, poll } from "../core/connection.js";
+import { restore } from "../core/places.js";
 import { href, route } from "../core/route.js";
 import { account, forget, keyStore, linkedStore, noticeStore, setLinked } from "../core/session.js";
 import { may } from "../core/scopes.js";
@@ -9,6 +10,7 @@ import { useLoad } from "../core/load.js";
 import { useStore } from "../core/store.js";
 import { Icon } from "../parts/icons.js";
 import { Failure, Loading } from "../parts/states.js";
+import { isBusy, uploads } from "./files/uploads.js";
 import { Files } from "./files/view.js";
 import { Keys } from "./keys.js";
 import { Read } from "./read/view.js";
@@ -54,20 +56,36 @@ async function readAccount(signal) {
 
 function SignedIn() {
   const load = useLoad(readAccount, []);
-  const { view, params } = useStore(route);
+  const { view, params, entry, place } = useStore(route);
   const me = useStore(account) ?? load.data;
   const [name, title, View, scope] = VIEWS.find(([known]) => known === view) ?? VIEWS[0];
   const main = useRef(null);
-  const shown = useRef(name);
   useEffect(() => {
     document.title = `${title} · Retrieval console`;
     document.querySelector(".navigation [aria-current]")?.scrollIntoView?.({ block: "nearest", inline: "center" });
-    if (shown.current === name) return;
-    // A screen reader hears the new view.
-    shown.current = name;
-    scrollTo(0, 0);
-    main.current?.focus({ preventScroll: true });
   }, [name]);
+  // What is shown, without its options.
+  const subject = JSON.stringify([name, params.id, params.crawl, params.host, params.prefix]);
+  const shown = useRef({ subject, entry });
+  useEffect(() => {
+    const before = shown.current;
+    shown.current = { subject, entry };
+    const isNew = subject !== before.subject;
+    // A screen reader hears the new view.
+    if (isNew) main.current?.focus({ preventScroll: true });
+    if (entry !== before.entry && place !== undefined) return restore(main.current, place);
+    if (isNew) scrollTo(0, 0);
+    return undefined;
+  }, [subject, entry]);
+  // Every view shows the numbers of files that uploads have changed.
+  useEffect(() => {
+    let wasBusy = isBusy(uploads.get());
+    return uploads.subscribe((state) => {
+      const busy = isBusy(state);
+      if (wasBusy && !busy) load.reload();
+      wasBusy = busy;
+    });
+  }, []);
   // The operator's view has no place in the navigation of others.
   const isVisible = ([known]) => (known === "web" ? may(me, "web:manage") : known !== "research" || me?.hasResearch);
   return html`

@@ -1,6 +1,7 @@
 // Keys of the organization.
 import { html, useState } from "../core/html.js";
 import { get, post, remove } from "../core/api.js";
+import { useKeptFocus } from "../core/focus.js";
 import { ago, cents, count, time } from "../core/format.js";
 import { useLoad } from "../core/load.js";
 import { OPERATOR, about } from "../core/scopes.js";
@@ -13,6 +14,7 @@ const TONE = { active: "is-good", expired: "is-warn", revoked: "is-bad" };
 
 export function Keys({ me, reloadAccount }) {
   const load = useLoad((signal) => get("keys", {}, { signal }), []);
+  const list = useKeptFocus();
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState(null);
   const [asked, setAsked] = useState(null);
@@ -37,7 +39,7 @@ export function Keys({ me, reloadAccount }) {
     <div class="head"><h1>Keys</h1><button type="button" class="primary" onClick=${() => setCreating(true)}>Create a key</button></div>
     <${Organization} me=${me} />
     ${error && html`<${Failure} error=${error} />`}
-    <section class="card" aria-label="List of keys">
+    <section class="card" aria-label="List of keys" ref=${list} tabindex="-1">
       <${Loaded} load=${load} label="Reading the keys">${(data) => (data.keys.length === 0 ? html`<${Empty} title="There are no keys" />` : html`<ul class="plain keys">
         ${data.keys.map((key) => html`<${Key} key=${key.api_key_id} entry=${key} isOwn=${key.api_key_id === me.credential.api_key_id} ask=${setAsked} />`)}
       </ul>`)}<//>
@@ -83,8 +85,8 @@ function Create({ me, close, done }) {
     event.preventDefault();
     const body = { name: name.trim(), scopes: own.filter((scope) => scopes.includes(scope)) };
     if (limit) body.limit_rps = Number(limit);
-    // The day counts to its end.
-    if (expires) body.expires_at = `${expires}T23:59:59Z`;
+    // The day counts to its end, where the user is.
+    if (expires) body.expires_at = new Date(`${expires}T23:59:59`).toISOString();
     setState({ busy: true, error: null });
     try {
       done(await post("keys", body, { retries: 0 }));
@@ -100,7 +102,7 @@ function Create({ me, close, done }) {
       </div></fieldset>
       <div class="fields">
         <${TextField} label="Requests per second" hint=${`At most ${count(me.credential.limit_rps)}`} type="number" min="1" max=${me.credential.limit_rps} value=${limit} onValue=${setLimit} />
-        <${TextField} label="Expires after" hint=${me.credential.expires_at ? `If empty, with this tab's key: ${time(me.credential.expires_at)}` : "Never, if empty"} type="date" value=${expires} onValue=${setExpires} />
+        <${TextField} label="Expires after" hint=${me.credential.expires_at ? `If empty, with this tab's key: ${time(me.credential.expires_at)}` : "Never, if empty"} type="date" max="9999-12-31" value=${expires} onValue=${setExpires} />
       </div>
       ${state.error && html`<${Failure} error=${state.error} />`}
       <div class="row end"><button type="button" onClick=${close}>Cancel</button><button type="submit" class="primary" disabled=${state.busy || scopes.length === 0}>Create</button></div>

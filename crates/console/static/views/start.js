@@ -1,31 +1,24 @@
 // Start: a way in, what is there, and what the key may do.
-import { html, useEffect, useRef, useState } from "../core/html.js";
+import { html, useEffect, useState } from "../core/html.js";
 import { BASE } from "../core/api.js";
 import { bytes, cents, count, time } from "../core/format.js";
 import { href } from "../core/route.js";
 import { OPERATOR, SCOPES, about, may } from "../core/scopes.js";
-import { useStore } from "../core/store.js";
 import { Code } from "../parts/copy.js";
 import { Filling } from "../parts/filling.js";
 import { Icon } from "../parts/icons.js";
 import { DropZone, Queue } from "./files/dropzone.js";
-import { isBusy, uploads } from "./files/uploads.js";
 
 const FRESH_MS = 2000;
 
 export function Start({ me, reloadAccount }) {
   const { organization, quotas } = me;
-  const state = useStore(uploads);
-  const busy = isBusy(state);
   const isEmpty = quotas.files.used === 0;
   const mayUpload = may(me, "files:write");
-  const wasBusy = useRef(busy);
   useEffect(() => {
-    // Numbers of files change with uploads, and elsewhere.
-    const isOld = Date.now() - me.readAt > FRESH_MS;
-    if (!busy && (wasBusy.current || isOld)) reloadAccount();
-    wasBusy.current = busy;
-  }, [busy]);
+    // Numbers of files change elsewhere, too.
+    if (Date.now() - me.readAt > FRESH_MS) reloadAccount();
+  }, []);
   return html`
     <div class="stack tight">
       <h1>${isEmpty ? "Welcome" : organization.name}</h1>

@@ -3,6 +3,7 @@ import { get, post } from "../../core/api.js";
 import { persist } from "../../core/faults.js";
 import { keyStore } from "../../core/session.js";
 import { createStore } from "../../core/store.js";
+import { forgetAnswers } from "../search/answers.js";
 
 const NAME = "retrieval-console-runs";
 const MAX_RUNS = 20;
@@ -38,6 +39,8 @@ function put(run) {
   const { sync_id, state, started_at, completed_at, error, stats } = run;
   others.splice(Math.max(at, 0), 0, { sync_id, state, started_at, completed_at, error, stats });
   keep(others);
+  // The index has other files now.
+  if (isOver(run)) forgetAnswers();
 }
 
 // False once the key was changed, or many runs have followed.

@@ -1,12 +1,15 @@
 // Uploads of this page: signed URL, bytes to the store, indexing run. They go on while other views are shown.
 import { BASE, post } from "../../core/api.js";
-import { persist } from "../../core/faults.js";
+import { passes, persist } from "../../core/faults.js";
 import { keyStore } from "../../core/session.js";
 import { createStore } from "../../core/store.js";
 import { readOutcomes } from "./outcomes.js";
 import { follow } from "./runs.js";
 
 const PARALLEL = 4;
+// Attempts to send a file. A store that never answers this page, such as one without CORS rules, ends them.
+const ATTEMPTS = 3;
+const PAUSE_MS = 500;
 const SAME_NAME = "another file of this selection has the same name";
 
 const nothing = () => ({ items: [], skipped: 0, labels: "", run: null, error: null, version: 0 });
@@ -34,6 +37,11 @@ addEventListener("beforeunload", (event) => {
   // The server goes on with a run, but not with an upload.
   if (uploads.get().items.some(({ state }) => state === "waiting" || state === "uploading")) event.preventDefault();
 });
+
+const show = (error) => uploads.set((state) => ({ ...state, error }));
+
+// Faults that pass are shown, but end nothing.
+const surely = (request, own) => persist(request, { isWanted: () => own === batch, tell: (error) => own === batch && show(error) });
 
 function changed() {
   if (scheduled) return;
@@ -89,15 +97,33 @@ async function upload(item, own) {
   const body = { filename: item.name, size: item.size };
   if (item.labels.length > 0) body.labels = item.labels;
   if (item.file.type) body.content_type = item.file.type.slice(0, 255);
-  const signed = await post("files/presign", body);
-  if (own !== batch) throw new Error("the key was changed");
-  // The server may give two names the same form.
-  const owner = item.names.get(signed.name) ?? item;
-  if (owner !== item) throw new Error(SAME_NAME);
-  item.names.set(signed.name, item);
-  item.name = signed.name;
-  await put(signed.url, item, own);
-  if (signed.replaces) item.notice = `replaced ${signed.replaces}, which has the same stored name`;
+  const { replaces } = await send(item, body, own);
+  if (replaces) item.notice = `replaced ${replaces}, which has the same stored name`;
+}
+
+// Sends the bytes of an item and returns what the server said about its name. A restart of the server ends no upload: its URL is asked for
+// again until the server is back.
+async function send(item, body, own) {
+  for (let attempt = 1; ; attempt += 1) {
+    const signed = await surely(() => post("files/presign", body), own);
+    if (own !== batch) throw new Error("the key was changed");
+    if (uploads.get().error) show(null);
+    // The server may give two names the same form.
+    const owner = item.names.get(signed.name) ?? item;
+    if (owner !== item) throw new Error(SAME_NAME);
+    item.names.set(signed.name, item);
+    item.name = signed.name;
+    try {
+      await put(signed.url, item, own);
+      return signed;
+    } catch (error) {
+      if (own !== batch || !passes(error) || attempt >= ATTEMPTS) throw error;
+    }
+    item.sent = 0;
+    changed();
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (own !== batch) throw new Error("the key was changed");
+  }
 }
 
 // The URL carries its own authority: the key is not sent. XMLHttpRequest reports progress, fetch does not.
@@ -110,7 +136,7 @@ function put(url, item, own) {
       item.sent = loaded;
       changed();
     };
-    request.onload = () => (request.status < 300 ? resolve() : reject(new Error(storageError(request))));
+    request.onload = () => (request.status < 300 ? resolve() : reject(Object.assign(new Error(storageError(request)), { status: request.status })));
     request.onerror = () => reject(new Error(unreachable(url)));
     request.onabort = () => reject(new Error("the upload was cancelled"));
     request.send(item.file);
@@ -133,21 +159,19 @@ function unreachable(url) {
 async function index(own) {
   const items = uploads.get().items.filter(({ state }) => state === "uploaded");
   if (items.length === 0) return;
-  // Faults that pass are shown, but end nothing. A start that is repeated finds nothing to do.
-  const tell = (error) => own === batch && uploads.set((state) => ({ ...state, error }));
-  const surely = (request) => persist(request, { isWanted: () => own === batch, tell });
   try {
-    const { sync_id: id } = await surely(() => post("files/index", {}));
+    // A start that is repeated finds nothing to do.
+    const { sync_id: id } = await surely(() => post("files/index", {}), own);
     if (own !== batch) return;
     uploads.set((state) => ({ ...state, run: id, error: null }));
     const run = await follow(id);
-    await surely(() => readOutcomes(run, items));
+    await surely(() => readOutcomes(run, items), own);
     if (own !== batch) return;
-    uploads.set((state) => ({ ...state, error: null }));
+    show(null);
   } catch (error) {
     if (own !== batch) return;
     for (const item of items) if (item.state === "uploaded") Object.assign(item, { state: "stored", reason: "" });
-    uploads.set((state) => ({ ...state, error }));
+    show(error);
   }
   changed();
 }

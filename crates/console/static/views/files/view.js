@@ -1,6 +1,7 @@
 // Files: upload, follow, find, read, download, delete.
 import { html, useMemo, useState } from "../../core/html.js";
 import { get, remove } from "../../core/api.js";
+import { useKeptFocus } from "../../core/focus.js";
 import { bytes, count, plural } from "../../core/format.js";
 import { href, navigate } from "../../core/route.js";
 import { may } from "../../core/scopes.js";
@@ -9,6 +10,7 @@ import { Confirm } from "../../parts/dialog.js";
 import { SelectField, TextField } from "../../parts/fields.js";
 import { Icon } from "../../parts/icons.js";
 import { Empty, Failure, Loading } from "../../parts/states.js";
+import { forgetAnswers } from "../search/answers.js";
 import { DropZone, Queue } from "./dropzone.js";
 import { History } from "./history.js";
 import { useListing } from "./listing.js";
@@ -18,6 +20,7 @@ const STATES = [["", "All states"], ["indexed", "indexed"], ["pending", "pending
 
 export function Files({ params, me }) {
   const listing = useListing();
+  const list = useKeptFocus(".file-body");
   const [asked, setAsked] = useState(null);
   const [error, setError] = useState(null);
   const mayWrite = may(me, "files:write");
@@ -37,6 +40,7 @@ export function Files({ params, me }) {
     setError(null);
     try {
       await remove(`files/${encodeURIComponent(file.name)}`);
+      forgetAnswers();
       listing.drop(file.name);
     } catch (fault) {
       setError(fault);
@@ -51,7 +55,7 @@ export function Files({ params, me }) {
     ${mayWrite && html`<${DropZone} />`}
     <${Queue} me=${me} />
     ${error && html`<${Failure} error=${error} />`}
-    <section class="card stack" aria-label="List of files">
+    <section class="card stack" aria-label="List of files" ref=${list} tabindex="-1">
       <div class="fields">
         <${TextField} label="Find by name or label" type="search" dir="auto" value=${params.name} onValue=${set("name")} />
         <${SelectField} label="State" value=${params.state} onValue=${set("state")} options=${STATES} />

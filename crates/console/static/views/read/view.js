@@ -26,7 +26,7 @@ export function Read({ params }) {
     // A cited version and the places in it stay as they are, so the latest one is opened.
     if (capture) navigate("read", { ...params, capture: "", start: "", end: "" });
   };
-  const load = useLoad((signal) => (doc || url ? readDocument({ ...params, fresh }, signal) : Promise.resolve(null)), [doc, url, q, capture, fresh]);
+  const load = useLoad((signal) => (doc || url ? readDocument({ ...params, fresh }, signal) : Promise.resolve(null)), [doc, url, q, capture, fresh], { once: true });
   return html`
     <${Opening} params=${params} />
     ${doc || url

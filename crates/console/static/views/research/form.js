@@ -3,6 +3,7 @@ import { html, useState } from "../../core/html.js";
 import { post } from "../../core/api.js";
 import { navigate } from "../../core/route.js";
 import { AreaField, Check, SelectField, TextField } from "../../parts/fields.js";
+import { Options } from "../../parts/options.js";
 import { Failure } from "../../parts/states.js";
 
 const DEPTHS = [["quick", "quick: seconds"], ["standard", "standard"], ["deep", "deep: many sources"]];
@@ -34,7 +35,7 @@ export function Form({ me, previous }) {
       </fieldset>
       <button type="submit" class="primary" disabled=${state.busy || !form.query.trim() || !(form.workspace || form.web)}>Start</button>
     </div>
-    <details class="options"><summary>Options</summary><div class="stack">
+    <${Options}><div class="stack">
       <div class="fields">
         <${SelectField} label="Depth" value=${form.depth} onValue=${set("depth")} options=${DEPTHS} />
         <${SelectField} label="Report" value=${form.format} onValue=${set("format")} options=${FORMATS} />
@@ -43,7 +44,7 @@ export function Form({ me, previous }) {
       </div>
       ${form.format === "structured" && html`<${AreaField} label="JSON Schema" rows=${6} value=${form.schema} onValue=${set("schema")} spellcheck=${false} />`}
       <${AreaField} label="Instructions (optional)" value=${form.instructions} onValue=${set("instructions")} />
-    </div></details>
+    </div><//>
     ${state.error && html`<${Failure} error=${state.error} />`}
   </form>`;
 }

@@ -2,6 +2,7 @@
 import { html, useEffect, useState } from "../../core/html.js";
 import { AreaField, Check, SelectField, TextField } from "../../parts/fields.js";
 import { Icon } from "../../parts/icons.js";
+import { Options } from "../../parts/options.js";
 import { OPTIONS, indexes } from "./request.js";
 
 const VERBOSITY = [["", "standard"], ["ids_only", "ids_only: names only"], ["compact", "compact: with snippets"], ["full", "full: with provenance"]];
@@ -33,8 +34,7 @@ export function Form({ initial, submit, label, busy }) {
       </fieldset>
       ${used > 0 && html`<button type="button" class="link-button small" onClick=${reset}>Reset ${used === 1 ? "1 option" : `${used} options`}</button>`}
     </div>
-    <details class="options" open=${false}>
-      <summary>Options${used > 0 ? ` (${used} set)` : ""}</summary>
+    <${Options} set=${used}>
       <div class="stack">
         <fieldset><legend>Filters</legend><div class="fields">
           ${text("language", "Language", "Two letters, such as en", { maxlength: 2, autocomplete: "off" })}
@@ -65,6 +65,6 @@ export function Form({ initial, submit, label, busy }) {
           <${AreaField} label="Other wordings, one per line" hint="They are sent to the index instead of the query, which still ranks." value=${state.rewrites} onValue=${set("rewrites")} wide />
         </fieldset>
       </div>
-    </details>
+    <//>
   </form>`;
 }

@@ -1,6 +1,6 @@
 // One search: form, answer, and the request as code.
 import { html, useEffect, useMemo, useState } from "../../core/html.js";
-import { BASE, timed } from "../../core/api.js";
+import { BASE } from "../../core/api.js";
 import { count, duration, plural } from "../../core/format.js";
 import { useLoad } from "../../core/load.js";
 import { keyStore } from "../../core/session.js";
@@ -10,36 +10,27 @@ import { Check, Segments } from "../../parts/fields.js";
 import { Code } from "../../parts/copy.js";
 import { Empty, Failure, Loading } from "../../parts/states.js";
 import { Warnings } from "../../parts/warnings.js";
+import { forgetAnswer, nameOf, search } from "./answers.js";
 import { LANGUAGES, program } from "./code.js";
 import { Form } from "./form.js";
 import { read, toRequest } from "./request.js";
 import { Result } from "./result.js";
 
-// Answers of this page: going back neither searches nor pays again.
-const MAX_KEPT = 30;
-const kept = new Map();
-keyStore.subscribe(() => kept.clear());
-
-async function search(request, signal) {
-  const id = JSON.stringify(request);
-  if (kept.has(id)) return kept.get(id);
-  const answer = await timed("POST", "search", { body: request, signal });
-  kept.set(id, answer);
-  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value);
-  return answer;
-}
-
 export function Panel({ params, me, prefix, label, submit, other, onAnswer }) {
   const state = read(params, prefix);
-  const request = useMemo(() => (state.q.trim() ? toRequest(state, me.organization.organization_id) : null), [JSON.stringify(state)]);
+  const requestOf = (wanted) => (wanted.q.trim() ? toRequest(wanted, me.organization.organization_id) : null);
+  const request = useMemo(() => requestOf(state), [JSON.stringify(state)]);
   const load = useLoad((signal) => (request ? search(request, signal) : Promise.resolve(null)), [request]);
   const answer = load.data;
   useEffect(() => onAnswer?.(answer?.data ?? null), [answer]);
   const terms = useMemo(() => termsOf(state.q, state.rewrites), [state.q, state.rewrites]);
+  // Who submits the form asks the index, not the answers of this page.
   const run = (next) => {
-    kept.delete(JSON.stringify(request));
-    if (JSON.stringify(next) === JSON.stringify(state)) load.reload();
-    else submit(next);
+    const wanted = requestOf(next);
+    forgetAnswer(wanted);
+    if (JSON.stringify(next) !== JSON.stringify(state)) submit(next);
+    // A blank more is another state, but no other request.
+    if (nameOf(wanted) === nameOf(request)) load.reload();
   };
   return html`<section class="stack" aria-label=${label}>
     <${Form} initial=${state} submit=${run} label=${label} busy=${load.loading && request !== null} />
@@ -75,7 +66,7 @@ function Answer({ answer, request, terms, me, other, state }) {
     </div>
     ${results.length === 0 && html`<${Empty} title="Nothing was found"><p>Fewer filters, other words or another index may help.</p><//>`}
     <ol class="plain stack results">
-      ${results.map((result) => html`<${Result} key=${result.doc_id} result=${result} best=${best} terms=${terms} query=${state.q} searchId=${data.search_id} me=${me} isCompared=${Boolean(other)} otherRank=${ranks.get(result.doc_id)} />`)}
+      ${results.map((result) => html`<${Result} key=${`${data.search_id} ${result.doc_id}`} result=${result} best=${best} terms=${terms} query=${state.q} searchId=${data.search_id} me=${me} isCompared=${Boolean(other)} otherRank=${ranks.get(result.doc_id)} />`)}
     </ol>
     <${AsCode} request=${request} />`;
 }

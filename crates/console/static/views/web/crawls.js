@@ -1,6 +1,7 @@
 // The list of crawls.
 import { html, useState } from "../../core/html.js";
 import { get } from "../../core/api.js";
+import { useKeptFocus } from "../../core/focus.js";
 import { ago, count, plural, time } from "../../core/format.js";
 import { useLoad } from "../../core/load.js";
 import { usePolling } from "../../core/poll.js";
@@ -13,6 +14,7 @@ import { StateChip, isAtWork, isRunning, removeCrawl, stopCrawl } from "./state.
 export function Crawls({ changed }) {
   const load = useLoad((signal) => get("web/crawls", {}, { signal }), []);
   usePolling(load, load.data?.crawls.some(isRunning) ?? false);
+  const list = useKeptFocus();
   const [asked, setAsked] = useState(null);
   const [error, setError] = useState(null);
   const act = (action) => async () => {
@@ -25,7 +27,7 @@ export function Crawls({ changed }) {
     }
     load.reload();
   };
-  return html`<section class="card stack" aria-label="Crawls"><h2>Crawls</h2>
+  return html`<section class="card stack" aria-label="Crawls" ref=${list} tabindex="-1"><h2>Crawls</h2>
     ${error && html`<${Failure} error=${error} />`}
     <${Loaded} load=${load} label="Reading the crawls">${({ crawls }) => (crawls.length === 0 ? html`<${Empty} title="There are no crawls"><p>Start one above, or by <code>retrieval-server web crawl URL</code>.</p><//>` : html`<ul class="plain runs">
       ${crawls.map((crawl) => html`<${Crawl} key=${crawl.crawl_id} crawl=${crawl} stop=${act(() => stopCrawl(crawl.name))} remove=${() => setAsked(crawl)} />`)}

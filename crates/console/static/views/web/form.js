@@ -4,6 +4,7 @@ import { webAddress } from "../../core/address.js";
 import { post } from "../../core/api.js";
 import { navigate } from "../../core/route.js";
 import { AreaField, SelectField, TextField } from "../../parts/fields.js";
+import { Options } from "../../parts/options.js";
 import { Failure } from "../../parts/states.js";
 
 const SITEMAPS = [["auto", "sitemaps and links"], ["only", "sitemaps only"], ["off", "links only"]];
@@ -28,7 +29,7 @@ export function CrawlForm() {
   return html`<form class="card stack" onSubmit=${submit} aria-label="Start a crawl">
     <h2>Start a crawl</h2>
     <${AreaField} label="Sites, pages, sitemaps or feeds" hint="One URL per line. The crawl stays on their hosts and honours robots.txt." value=${form.urls} onValue=${set("urls")} placeholder="https://docs.example.com" required spellcheck=${false} autocapitalize="off" />
-    <details class="options"><summary>Options</summary><div class="fields">
+    <${Options}><div class="fields">
       <${TextField} label="Name" hint="The first host, if empty. A known name goes on." value=${form.name} onValue=${set("name")} maxlength="200" autocomplete="off" />
       <${TextField} label="Pages, at most" hint="All, if empty" type="number" min="1" value=${form.limit} onValue=${set("limit")} />
       <${TextField} label="Links from a URL, at most" hint="Any number, if empty" type="number" min="0" value=${form.depth} onValue=${set("depth")} />
@@ -36,7 +37,7 @@ export function CrawlForm() {
       <${SelectField} label="Read again" hint="Changed pages more often" value=${form.every} onValue=${set("every")} options=${EVERY} />
       <${AreaField} label="Only these pages" hint="Patterns such as /docs/*, one per line" value=${form.include} onValue=${set("include")} spellcheck=${false} />
       <${AreaField} label="Without these pages" hint="Patterns such as *.pdf, one per line" value=${form.exclude} onValue=${set("exclude")} spellcheck=${false} />
-    </div></details>
+    </div><//>
     ${state.error && html`<${Failure} error=${state.error} />`}
     <div class="row end"><button type="submit" class="primary" disabled=${state.busy || !form.urls.trim()}>Start</button></div>
   </form>`;

@@ -1,6 +1,7 @@
 // Pages of a host or with a beginning of their URLs.
 import { html, useState } from "../../core/html.js";
 import { get, post } from "../../core/api.js";
+import { useKeptFocus } from "../../core/focus.js";
 import { ago, plural, time } from "../../core/format.js";
 import { useLoad } from "../../core/load.js";
 import { href } from "../../core/route.js";
@@ -16,6 +17,7 @@ export function Pages({ params, me }) {
   const { host, prefix, cursor } = params;
   const selection = host ? { host } : { prefix };
   const load = useLoad((signal) => get("web/pages", { ...selection, cursor, limit: LIMIT }, { signal }), [host, prefix, cursor]);
+  const list = useKeptFocus();
   const [asked, setAsked] = useState(null);
   const [state, setState] = useState({ notice: "", error: null });
   const act = async (action) => {
@@ -43,7 +45,7 @@ export function Pages({ params, me }) {
     </div></div>
     <p role="status" class="soft small">${state.notice}</p>
     ${state.error && html`<${Failure} error=${state.error} />`}
-    <section class="card stack" aria-label="Pages">
+    <section class="card stack" aria-label="Pages" ref=${list} tabindex="-1">
       <${Loaded} load=${load} label="Reading the pages">${(data) => (data.pages.length === 0 ? html`<${Empty} title="The index has no such page" />` : html`<ul class="plain runs">
         ${data.pages.map((page) => html`<${Page} key=${page.doc_id} page=${page} mayRead=${may(me, "document:read")} refresh=${() => refresh([page.url])} remove=${() => setAsked({ target: { url: page.url }, what: page.url })} />`)}
       </ul>`)}<//>

@@ -1,6 +1,7 @@
 // States of crawls, and requests about them.
 import { html } from "../../core/html.js";
 import { call, post } from "../../core/api.js";
+import { forgetAnswers } from "../search/answers.js";
 
 const TONE = { running: "is-accent", waiting: "is-good", completed: "is-good", stopped: "is-warn" };
 const TEXT = { waiting: "waiting for the next round" };
@@ -20,12 +21,14 @@ export const resumeCrawl = ({ name, limit, settings: { seeds, ...settings } }) =
 // The server removes a large crawl, or many pages, in several steps.
 export async function removeCrawl(name, pages) {
   while (!(await call("DELETE", path(name), { query: { pages } })).removed);
+  if (pages) forgetAnswers();
 }
 
 export async function removePages(selection) {
   for (let total = 0; ; ) {
     const { removed, is_complete: isComplete } = await post("web/pages/remove", selection);
     total += removed;
+    forgetAnswers();
     if (isComplete) return total;
   }
 }
