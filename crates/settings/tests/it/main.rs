@@ -332,6 +332,10 @@ fn every_error_is_reported() {
         assert_eq!(messages.iter().filter(|message| message.contains(name)).count(), 1, "{name}: {messages:#?}");
     }
     assert_eq!(messages.len(), named.len(), "{messages:#?}");
+    let pairs = environment(&[("RETRIEVAL__LOG__FORMAT", "xml"), ("RETRIEVAL__LOG__FILTER", "x")]);
+    let (settings, errors) = Settings::load_with_errors(None, pairs).unwrap();
+    assert_eq!(errors.iter().map(SettingsError::key).collect::<Vec<_>>(), [Some("log.format")]);
+    assert_eq!(settings.log.filter, "x", "valid values are kept");
     let lines = load("[server]\nbind = 1\nworkers = -1\n", &[]).unwrap_err().to_string();
     assert_eq!(lines.lines().count(), 2, "{lines}");
     let broken = load("[server\n", &[("RETRIEVAL__SERVER__BIND", "nowhere")]).unwrap_err().to_string();
