@@ -180,7 +180,7 @@ Paste these commands into another terminal:
 printf '# Hello\n\nThe walrus eats clams at midnight.' > hello.md && curl -sT hello.md "$(curl -s {base}/v1/files/presign -H 'Authorization: Bearer {variable}' -d '{{"filename":"hello.md","size":43}}' -H 'Content-Type: application/json' | sed 's/.*"url":"\([^"]*\)".*/\1/')"
 
 {dim}# 2. index it and wait for the run{reset}
-run=$(curl -s {base}/v1/files/index -H 'Authorization: Bearer {variable}' -H 'Content-Type: application/json' -d '{{}}' | sed 's/.*"sync_id":"\([^"]*\)".*/\1/'); until curl -s {base}/v1/files/index/$run -H 'Authorization: Bearer {variable}' | grep '"completed_at":"'; do sleep 1; done
+run=$(curl -sSf {base}/v1/files/index -H 'Authorization: Bearer {variable}' -H 'Content-Type: application/json' -d '{{}}' | sed -n 's/.*"sync_id":"\([^"]*\)".*/\1/p'); [ -n "$run" ] && for _ in $(seq 120); do curl -sSf {base}/v1/files/index/$run -H 'Authorization: Bearer {variable}' | grep '"completed_at":"' && break; sleep 1; done
 
 {dim}# 3. search it{reset}
 curl -s {base}/v1/search -H 'Authorization: Bearer {variable}' -H 'Content-Type: application/json' -d '{{"query":"what does the walrus eat","scope":{{"indexes":["workspace"],"workspace_id":"{organization_id}"}}}}'

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use app::accounts;
+use app::{accounts, api_keys};
 use clap::builder::RangedI64ValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -210,7 +210,7 @@ pub struct KeyCreate {
     #[arg(long, value_name = "UUID")]
     pub org: OrganizationId,
     /// Name of the key.
-    #[arg(long)]
+    #[arg(long, value_parser = key_name)]
     pub name: String,
     /// Scopes, such as `search:read,document:read` [default: all but `web:manage`, which manages the shared web index].
     #[arg(long, value_delimiter = ',', value_parser = scope)]
@@ -417,6 +417,10 @@ fn limit_rps() -> RangedI64ValueParser<u32> {
 fn organization_name(text: &str) -> Result<String, String> {
     accounts::check_organization_name(text).map_err(|error| error.to_string())?;
     Ok(text.to_owned())
+}
+
+fn key_name(text: &str) -> Result<String, String> {
+    api_keys::checked_name(text).map_err(|error| error.to_string())
 }
 
 fn scope(text: &str) -> Result<Scope, String> {

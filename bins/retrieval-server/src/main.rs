@@ -45,7 +45,7 @@ use clap::Parser;
 
 use arguments::InvalidArgument;
 use cli::{Cli, Command};
-use settings::Settings;
+use settings::{Settings, SettingsError};
 
 /// Time that blocking work gets to end after a command. A lookup of a host name that hangs cannot be cancelled.
 const LAST_WORK: Duration = Duration::from_secs(5);
@@ -89,14 +89,18 @@ pub(crate) fn environment() -> anyhow::Result<Vec<(String, String)>> {
     Ok(variables)
 }
 
-fn load(config: Option<&Path>) -> Result<Settings, Vec<anyhow::Error>> {
+/// Returns the settings with their errors, which only `config check` accepts: it adds those of the adapters.
+fn load(config: Option<&Path>, command: &Command) -> Result<(Settings, Vec<SettingsError>), Vec<anyhow::Error>> {
     let environment = environment().map_err(|error| vec![error])?;
-    let all = |error: settings::SettingsError| error.into_list().into_iter().map(anyhow::Error::from).collect();
-    Settings::load(config, environment).map_err(all)
+    let (settings, invalid) = Settings::load_with_errors(config, environment).map_err(|error| vec![error.into()])?;
+    if invalid.is_empty() || matches!(command, Command::Config(cli::Config::Check)) {
+        return Ok((settings, invalid));
+    }
+    Err(invalid.into_iter().map(anyhow::Error::from).collect())
 }
 
 fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>> {
-    let settings = load(config).inspect_err(|errors| {
+    let (settings, invalid) = load(config, &command).inspect_err(|errors| {
         if let Command::Doctor { json } = &command {
             commands::report_settings(errors, *json);
         }
@@ -109,7 +113,7 @@ fn run(command: Command, config: Option<&Path>) -> Result<(), Vec<anyhow::Error>
         .build()
         .map_err(|error| vec![error.into()])?;
     let outcome = if let Command::Config(cli::Config::Check) = command {
-        runtime.block_on(commands::config_check(&settings))
+        runtime.block_on(commands::config_check(&settings, invalid))
     } else {
         runtime.block_on(commands::run(command, settings, config)).map_err(|error| vec![error])
     };

@@ -28,16 +28,16 @@ pub fn default_path(environment: impl Fn(&str) -> Option<PathBuf>) -> Option<Pat
     Some(base.join("retrieval/config.toml"))
 }
 
-/// Loads the file; returns empty settings if it does not exist.
+/// Loads the file; returns `None` if it does not exist.
 ///
 /// # Errors
 /// Returns an error if the file is readable by other users, unreadable or invalid. Messages quote nothing of it.
-pub fn load(path: &Path) -> Result<ConfigFile, Failure> {
+pub fn load(path: &Path) -> Result<Option<ConfigFile>, Failure> {
     let unreadable = |source| Failure::Local { what: format!("cannot read `{}`", path.display()), source };
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(ConfigFile::default());
+            return Ok(None);
         }
         Err(error) => return Err(unreadable(error)),
     };
@@ -52,7 +52,7 @@ pub fn load(path: &Path) -> Result<ConfigFile, Failure> {
     }
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(unreadable)?;
-    toml::from_str(&text).map_err(|error: toml::de::Error| {
+    toml::from_str(&text).map(Some).map_err(|error: toml::de::Error| {
         // The full error quotes the line, which may contain the key.
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let what = format!("`{}`, line {line}: {}", path.display(), error.message());

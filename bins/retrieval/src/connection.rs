@@ -28,9 +28,20 @@ pub fn settings_path(common: &Common) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Loads the settings file; returns empty settings if there is no path for one.
+/// Loads the settings file; returns empty settings if there is none at the default path.
+///
+/// # Errors
+/// Returns an error if the file is unusable, and a usage error if the user named a file that does not exist.
 pub fn settings(common: &Common) -> Result<ConfigFile, Failure> {
-    settings_path(common).map_or_else(|_| Ok(ConfigFile::default()), |path| config_file::load(&path))
+    let Ok(path) = settings_path(common) else { return Ok(ConfigFile::default()) };
+    match config_file::load(&path)? {
+        Some(stored) => Ok(stored),
+        None if common.config.is_some() => Err(Failure::Usage(format!(
+            "the settings file `{}` does not exist: correct --config or RETRIEVAL_CONFIG, or run `retrieval login`",
+            path.display()
+        ))),
+        None => Ok(ConfigFile::default()),
+    }
 }
 
 /// Creates a client for the command's requests.

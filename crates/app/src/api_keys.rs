@@ -134,7 +134,11 @@ impl App {
     }
 }
 
-fn checked_name(name: &str) -> Result<String> {
+/// Returns the name of a key without surrounding blanks.
+///
+/// # Errors
+/// `Invalid` if nothing is left, or if it is too long or has control characters.
+pub fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME_CHARS || name.contains(char::is_control) {
         let message = format!("name must have 1 to {MAX_NAME_CHARS} characters, none of them control characters");

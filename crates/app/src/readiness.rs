@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ingest::supervisor::TaskState;
 use model::Timestamp;
+use rate_limit::SharedCounter;
 
 use crate::App;
 use crate::search::SecondStage;
@@ -102,8 +103,11 @@ impl App {
     /// Returns the state of the monitored connection. Not required, even if requests fail without it: an outage affects all
     /// instances, and none would be left in service.
     fn limiter_state(&self) -> Option<DependencyState> {
-        let up = self.limiter.shared_counter_is_up()?;
-        let detail = (!up).then(|| "the shared counter is unreachable".to_owned());
+        let (up, detail) = match self.limiter.shared_counter()? {
+            SharedCounter::Up => (true, None),
+            SharedCounter::Connecting => (false, Some("connecting to the shared counter".to_owned())),
+            SharedCounter::Down(reason) => (false, Some(format!("the shared counter is unreachable: {reason}"))),
+        };
         Some(DependencyState { name: "rate_limit", required: false, up, latency: Duration::ZERO, detail })
     }
 }

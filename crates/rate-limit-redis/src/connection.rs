@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rate_limit::SharedCounter;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisResult};
 use tokio::sync::watch;
@@ -17,6 +18,8 @@ pub const RESPONSE_TIMEOUT: Duration = Duration::from_millis(250);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Delay between two attempts and after a failure: a hanging Redis delays a few requests per second, not all.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
+/// Interval of test counts on an open connection: without requests nothing else would notice an outage.
+const PROBE_INTERVAL: Duration = Duration::from_secs(5);
 /// Maximum number of queued commands. Further ones wait, within their timeout.
 const QUEUE: usize = 1024;
 
@@ -32,6 +35,8 @@ enum State {
     /// Failed. Requests do not wait until the connection is restored.
     Down {
         since: Instant,
+        /// Reason of the last failure.
+        reason: String,
     },
 }
 
@@ -57,8 +62,12 @@ impl ConnectionKeeper {
         }
     }
 
-    pub fn is_up(&self) -> bool {
-        matches!(*self.state.borrow(), State::Up(_))
+    pub fn shared_counter(&self) -> SharedCounter {
+        match &*self.state.borrow() {
+            State::Connecting => SharedCounter::Connecting,
+            State::Up(_) => SharedCounter::Up,
+            State::Down { since: _, reason } => SharedCounter::Down(reason.clone()),
+        }
     }
 
     pub fn outages(&self) -> u64 {
@@ -79,11 +88,12 @@ impl ConnectionKeeper {
     /// Marks Redis as down. It is not contacted until the keeper has reconnected.
     pub fn mark_failed(&self, error: &CountError) {
         let begins = self.state.send_if_modified(|state| {
-            let begins = !matches!(state, State::Down { .. });
-            if begins {
-                *state = State::Down { since: Instant::now() };
-            }
-            begins
+            let begun = match state {
+                State::Down { since, reason: _ } => Some(*since),
+                State::Connecting | State::Up(_) => None,
+            };
+            *state = State::Down { since: begun.unwrap_or_else(Instant::now), reason: error.reason() };
+            begun.is_none()
         });
         if begins {
             self.outages.fetch_add(1, Ordering::Relaxed);
@@ -94,20 +104,17 @@ impl ConnectionKeeper {
     }
 
     fn set_up(&self, connection: Connection) {
-        if let State::Down { since } = self.state.send_replace(State::Up(connection)) {
+        if let State::Down { since, reason: _ } = self.state.send_replace(State::Up(connection)) {
             tracing::info!(after = ?since.elapsed(), "Redis is back, the shared rate limit is counted again");
         }
     }
 
     /// Connects and reconnects for as long as it is polled.
     pub async fn run(self: Arc<Self>, client: Client, counter: Arc<Counter>) {
-        let mut state = self.state.subscribe();
         let mut number = 0;
         loop {
-            let is_down = match state.wait_for(|state| !matches!(state, State::Up(_))).await {
-                Ok(state) => matches!(*state, State::Down { .. }),
-                Err(_) => return,
-            };
+            self.watch(&counter).await;
+            let is_down = matches!(*self.state.borrow(), State::Down { .. });
             if is_down {
                 tokio::time::sleep(RETRY_DELAY).await;
             }
@@ -118,6 +125,25 @@ impl ConnectionKeeper {
                 }
                 Err(error) => self.mark_failed(&error.into()),
             }
+        }
+    }
+
+    /// Probes the connection at intervals, and returns once it is not up. After a failed probe the reconnect finds the reason.
+    async fn watch(&self, counter: &Counter) {
+        let mut state = self.state.subscribe();
+        while let Some(mut connection) = self.current() {
+            let lost = state.wait_for(|state| !matches!(state, State::Up(_)));
+            let is_lost = tokio::time::timeout(PROBE_INTERVAL, lost).await.is_ok();
+            if !is_lost && counter.probe(&mut connection.redis).await.is_err() {
+                self.mark_dropped(&connection);
+            }
+        }
+    }
+
+    fn current(&self) -> Option<Connection> {
+        match &*self.state.borrow() {
+            State::Up(connection) => Some(connection.clone()),
+            State::Connecting | State::Down { .. } => None,
         }
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use rate_limit::{Decision, MemoryLimiter, RateLimitError, RateLimiter, window_end, window_of};
+use rate_limit::{Decision, MemoryLimiter, RateLimitError, RateLimiter, SharedCounter, window_end, window_of};
 use redis::io::tcp::TcpSettings;
 use redis::{Client, ConnectionInfo, IntoConnectionInfo};
 use time::OffsetDateTime;
@@ -127,8 +127,8 @@ impl RateLimiter for RedisLimiter {
         }
     }
 
-    fn shared_counter_is_up(&self) -> Option<bool> {
-        Some(self.connection.is_up())
+    fn shared_counter(&self) -> Option<SharedCounter> {
+        Some(self.connection.shared_counter())
     }
 }
 

@@ -4,5 +4,5 @@ pub mod conformance;
 mod limiter;
 mod memory;
 
-pub use limiter::{Decision, RateLimitError, RateLimiter, window_end, window_of};
+pub use limiter::{Decision, RateLimitError, RateLimiter, SharedCounter, window_end, window_of};
 pub use memory::MemoryLimiter;

@@ -16,10 +16,20 @@ pub trait RateLimiter: Send + Sync {
     ///   lock. Such a call counts in the latest window.
     async fn take(&self, key: &str, limit: u32, now: OffsetDateTime) -> Result<Decision, RateLimitError>;
 
-    /// Returns whether the shared counter is reachable, or `None` if there is none.
-    fn shared_counter_is_up(&self) -> Option<bool> {
+    /// Returns the state of the shared counter, or `None` if there is none.
+    fn shared_counter(&self) -> Option<SharedCounter> {
         None
     }
+}
+
+/// State of a counter that several instances share.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SharedCounter {
+    /// An attempt to connect is in progress, at startup or after the peer closed the connection.
+    Connecting,
+    Up,
+    /// Unreachable, with the reason, which contains no credentials.
+    Down(String),
 }
 
 /// Result of a rate limit check.

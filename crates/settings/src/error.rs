@@ -50,6 +50,21 @@ impl SettingsError {
         }
     }
 
+    /// Returns the key of an invalid value; `None` for other errors.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Invalid { key, .. }
+            | Self::Refused { key, .. }
+            | Self::SecretTwice { key, .. }
+            | Self::SecretFile { key, .. } => Some(key),
+            Self::Read { .. }
+            | Self::Syntax { .. }
+            | Self::UnknownKey { .. }
+            | Self::UnknownVariable { .. }
+            | Self::Several(_) => None,
+        }
+    }
+
     /// Fails with all errors, if there are any.
     pub(crate) fn check(mut errors: Vec<SettingsError>) -> Result<(), SettingsError> {
         match errors.len() {

@@ -42,10 +42,16 @@ pub(crate) fn retain_known(
     });
 }
 
-/// Returns the name of the section that differs from `name` by at most two characters.
+/// Maximum length of a name with which two changed characters make another name, not a typing error.
+const MAX_SHORT_NAME: usize = 3;
+
+/// Returns the name of the section that differs from `name` by at most two characters, or by one if a name is short.
 fn near<'a>(known: &'a Dict, name: &str) -> Option<&'a str> {
-    let nearest = known.keys().min_by_key(|known| distance(known, name))?;
-    (distance(nearest, name) <= 2).then_some(nearest)
+    let is_short = |name: &str| name.chars().count() <= MAX_SHORT_NAME;
+    let tolerance = |known: &str| if is_short(known) || is_short(name) { 1 } else { 2 };
+    let candidates = known.keys().map(|known| (distance(known, name), known.as_str()));
+    let near = candidates.filter(|(edits, known)| *edits <= tolerance(known));
+    near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
 /// Returns the paths of all keys that have a value, such as `["server", "bind"]`.

@@ -172,12 +172,12 @@ fn read_secret_file(layer: &mut Layer, key: &str) -> Result<(), SettingsError> {
 /// Converts an error; adds the key, and the value unless it is a secret.
 fn convert_error(error: figment::Error) -> SettingsError {
     let key = error.path.join(".");
-    let reason = |expected: &str| format!("must be {expected}");
     match error.kind {
         // The variants and messages below quote the value.
         _ if is_secret(&key) => SettingsError::refused(&key, "must be text"),
         Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
-            SettingsError::invalid(&key, actual_text(&actual), reason(&expected))
+            let expected = expected_text(&expected, matches!(actual, figment::error::Actual::Str(_)));
+            SettingsError::invalid(&key, actual_text(&actual), format!("must be {expected}"))
         }
         Kind::UnknownVariant(variant, expected) => {
             let names: Vec<_> = expected.iter().map(|name| format!("`{name}`")).collect();
@@ -187,6 +187,19 @@ fn convert_error(error: figment::Error) -> SettingsError {
         Kind::Message(message) => SettingsError::Refused { key, reason: message },
         other => SettingsError::Refused { key, reason: other.to_string() },
     }
+}
+
+/// Describes an expected type without the names of Rust. `is_text` is true if text was given.
+fn expected_text(expected: &str, is_text: bool) -> String {
+    let value = match expected {
+        "u16" => format!("a whole number from 0 to {}", u16::MAX),
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" => "a whole number of 0 or more".to_owned(),
+        "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        other => return other.to_owned(),
+    };
+    if is_text { format!("{value}, without quotes") } else { value }
 }
 
 fn actual_text(actual: &figment::error::Actual) -> String {

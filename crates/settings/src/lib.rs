@@ -50,13 +50,26 @@ impl Settings {
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, SettingsError> {
+        let (settings, errors) = Self::load_with_errors(file, environment)?;
+        SettingsError::check(errors)?;
+        Ok(settings)
+    }
+
+    /// Returns the settings of [`Settings::load`] with their errors, for further checks of the other values. An invalid value counts
+    /// as its default, or is kept if it has the type of its key.
+    ///
+    /// # Errors
+    /// Fails if an error cannot be passed over.
+    pub fn load_with_errors(
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<(Self, Vec<SettingsError>), SettingsError> {
         let mut errors = Vec::new();
         let mut settings = layers::merge(file, environment, &mut errors)?;
         settings.canonicalize_public_url();
         settings.apply_tls();
         errors.extend(settings.errors());
-        SettingsError::check(errors)?;
-        Ok(settings)
+        Ok((settings, errors))
     }
 
     /// Returns the merged keys as TOML, without secrets: a settings file with the same effect except for them.

@@ -6,15 +6,16 @@ use crate::SettingsError;
 
 pub(crate) type Check = Result<(), SettingsError>;
 
+const NOT_HTTP: &str = "must be an http or https URL such as `https://host.example`";
+
 pub(crate) fn http_url(key: &str, text: &str) -> Check {
-    match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none() => {
-            Ok(())
-        }
-        Ok(_) | Err(_) => {
-            Err(SettingsError::invalid(key, text, "must be an http or https URL such as `https://host.example`"))
-        }
-    }
+    let reason = match Url::parse(text) {
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => NOT_HTTP,
+        Ok(url) if url.query().is_some() || url.fragment().is_some() => "must have no query and no fragment",
+        Ok(_) => return Ok(()),
+        Err(_) => NOT_HTTP,
+    };
+    Err(SettingsError::invalid(key, text, reason))
 }
 
 pub(crate) fn not_empty(key: &str, text: &str) -> Check {

@@ -63,4 +63,11 @@ fn refused_values_are_named_with_their_range() {
         let refused = Cli::try_parse_from(["retrieval-server", "admin", "org", "create", "--name", name]).unwrap_err();
         assert!(refused.to_string().contains("'--name <NAME>': the name must not be empty"), "{refused}");
     }
+    let id = "a4a70900-24e1-11df-8924-001ff3591711";
+    for name in ["", " ", "a\nb", &"x".repeat(101)] {
+        let arguments = ["retrieval-server", "admin", "key", "create", "--org", id, "--name", name];
+        let refused = Cli::try_parse_from(arguments).unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert!(refused.to_string().contains("'--name <NAME>': name must have 1 to 100 characters"), "{refused}");
+    }
 }

@@ -309,6 +309,23 @@ fn every_invalid_setting_is_reported() {
         assert!(checked.stderr.contains(section), "{section}: {}", checked.stderr);
     }
     assert!(!checked.stderr.contains("hunter2"), "{}", checked.stderr);
+
+    // Both kinds together, each value once.
+    let server = Server::prepare(
+        Database::sqlite(),
+        "[rate_limit]\nbackend = \"redis\"\nurl = \"http://h\"\n[rerank]\nbackend = \"http\"\nurl = \"http://h\"\napi_key = \"\\n\"\n\
+         [log]\nformat = \"xml\"\nfilter = \"a=b=c\"\n",
+    );
+    let checked = server.command(&["config", "check"]);
+    assert_eq!((checked.code(), checked.stdout.as_str()), (Some(1), ""), "{checked:#?}");
+    let lines: Vec<&str> = checked.stderr.lines().collect();
+    for named in ["`rate_limit.url`", "`log.format`", "rerank.api_key", "log.filter"] {
+        assert_eq!(lines.iter().filter(|line| line.contains(named)).count(), 1, "{named}: {lines:#?}");
+    }
+    assert_eq!(lines.len(), 4, "{lines:#?}");
+    // Other commands stop at the settings.
+    let refused = server.command(&["admin", "org", "list"]);
+    assert_eq!((refused.code(), refused.stderr.lines().count()), (Some(1), 2), "{refused:#?}");
 }
 
 /// Returns the line of the organization in `admin org list`.

@@ -8,7 +8,7 @@ use test_support::chat::{ChatEndpoint, completion};
 use test_support::endpoint::Reply;
 
 use crate::signing::SigningKey;
-use crate::support::{Database, Finished, Page, Server, Site};
+use crate::support::{Database, Finished, Page, Server, Site, program};
 
 on_both_databases!(running_server_passes_and_keeps_no_trace);
 
@@ -147,6 +147,16 @@ fn each_missing_dependency_fails_with_a_hint() {
     }
     let postgres = Server::prepare(Database::Shared(format!("postgres://u:p@{nobody}/d")), "");
     assert_problems_of(&postgres.command(&["doctor", "--json"]), "database", "database.url");
+}
+
+#[test]
+fn wrong_password_of_redis_is_named() {
+    let Some(redis) = program::redis() else { return };
+    let url = format!("redis://:hunter2@{}", redis.address());
+    let server = Server::prepare(Database::sqlite(), &format!("[rate_limit]\nbackend = \"redis\"\nurl = \"{url}\"\n"));
+    let done = server.command(&["doctor", "--json"]);
+    assert_problems_of(&done, "rate_limit", "rate_limit.url");
+    assert!(done.stdout.contains("Redis: authentication failed") && !done.stdout.contains("hunter2"), "{done:#?}");
 }
 
 #[test]

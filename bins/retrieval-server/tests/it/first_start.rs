@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Client, Database, Server, finish, run, until, uuid_of};
+use crate::support::{Client, Database, Finished, Server, finish, run, until, uuid_of};
 
 on_both_databases!(
     readiness_lists_all_dependencies,
@@ -28,9 +28,8 @@ fn value_after<'a>(banner: &'a str, label: &str) -> &'a str {
     line.trim_start()[label.len()..].split_whitespace().next().unwrap()
 }
 
-/// Runs the commands in one shell and returns the output of the last one. Without curl it reports the skipped check and
-/// returns `None`, or panics in CI.
-fn run_pasted_commands(commands: &[&str]) -> Option<Value> {
+/// Runs the commands in one shell. Without curl it reports the skipped check and returns `None`, or panics in CI.
+fn run_pasted_commands(commands: &[&str]) -> Option<Finished> {
     if Command::new("curl").arg("--version").output().is_err() {
         assert!(std::env::var("CI").is_err(), "CI is set, but curl is missing");
         println!("NOT RUN: the pasted commands require curl");
@@ -39,10 +38,14 @@ fn run_pasted_commands(commands: &[&str]) -> Option<Value> {
     let folder = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(commands.join("\n")).current_dir(folder.path());
-    let pasted = run(shell, b"");
+    Some(run(shell, b""))
+}
+
+/// Returns the output of the last command.
+fn answer(pasted: &Finished) -> Value {
     assert_eq!(pasted.code(), Some(0), "{pasted:#?}");
     let last = pasted.stdout.lines().last().unwrap_or_else(|| panic!("nothing was printed: {pasted:#?}"));
-    Some(serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {pasted:#?}")))
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {pasted:#?}"))
 }
 
 fn banner_of(server: &Server) -> String {
@@ -69,7 +72,8 @@ fn first_start_prints_working_commands() {
 
     let pasted: Vec<&str> = banner.lines().filter(|line| line.contains("curl ")).collect();
     assert_eq!(pasted.len(), 3, "{banner}");
-    if let Some(answer) = run_pasted_commands(&pasted) {
+    if let Some(pasted) = run_pasted_commands(&pasted) {
+        let answer = answer(&pasted);
         assert_eq!(answer["results"][0]["title"], "Hello", "{answer:#}");
         assert_eq!(answer["results"][0]["snippet"], "The walrus eats clams at midnight.");
     }
@@ -91,6 +95,10 @@ fn first_start_prints_working_commands() {
     assert_eq!(client.get("/v1/files").status, 200);
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(server.stdout(), banner, "printed once");
+    if let Some(refused) = run_pasted_commands(&pasted[1..2]) {
+        assert!(refused.code() == Some(1) && refused.stdout.is_empty(), "it waits for no run: {refused:#?}");
+        assert!(refused.stderr.contains("curl: "), "{refused:#?}");
+    }
     assert!(!server.log().contains(client.key.as_deref().unwrap()));
 }
 

@@ -119,6 +119,16 @@ fn curl() {
 }
 
 #[test]
+fn refused_requests_end_the_commands() {
+    let Some(shell) = CURL.find() else { return };
+    let (settings, curl) = (blocks("Start the server", "sh")[1], blocks("curl", "sh"));
+    let script = [settings, "RETRIEVAL_API_KEY=refused", curl[0], curl[1]].join("\n");
+    let done = Reader::new().run(&shell, "pasted.sh", &script);
+    assert!(done.code() == Some(1) && !done.stdout.contains("state"), "{done:#?}");
+    assert!(done.stderr.contains("error: 401"), "{done:#?}");
+}
+
+#[test]
 fn python() {
     check_script(&PYTHON, "tides.py", blocks("Python", "python")[0]);
 }

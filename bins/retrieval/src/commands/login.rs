@@ -20,7 +20,7 @@ pub async fn run(arguments: Login, common: &Common, context: &Context) -> Result
         return Err(Failure::Usage(format!("`{id}` is not a UUID: give the organization's id")));
     }
     let path = connection::settings_path(common)?;
-    let stored = config_file::load(&path)?;
+    let stored = config_file::load(&path)?.unwrap_or_default();
     let base_url = non_empty(&common.base_url).or(stored.base_url.as_deref()).unwrap_or(DEFAULT_BASE_URL);
     let base_url = with_scheme(base_url);
 

@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::keys::me;
 use crate::mock_server::{MockServer, Reply};
-use crate::program::{Home, KEY};
+use crate::program::{Home, KEY, with_input};
 
 #[test]
 fn exit_status_follows_the_kind_of_error() {
@@ -162,6 +163,23 @@ fn readable_or_invalid_settings_file_is_rejected() {
         assert_eq!(done.code, Some(2), "{wrong}: {done:#?}");
         assert!(done.stderr.contains("config.toml") && !done.stderr.contains(KEY), "{done:#?}");
     }
+}
+
+#[test]
+fn named_settings_file_must_exist() {
+    let (home, server) = (Home::new(), MockServer::start(|_, _| me()));
+    let named = home.path().join("named.toml");
+    let named = named.to_str().unwrap();
+    let flag = home.run(&["me", "--config", named]);
+    let mut variable = home.command(&["me"]);
+    variable.env("RETRIEVAL_CONFIG", named);
+    for done in [flag, with_input(variable, "")] {
+        assert_eq!(done.code, Some(2), "{done:#?}");
+        assert!(done.stderr.contains(named) && done.stderr.contains("does not exist"), "{done:#?}");
+    }
+    let login = home.command(&["login", "--config", named, "--base-url", server.address()]);
+    assert_eq!(with_input(login, &format!("{KEY}\n")).code, Some(0), "it creates the file");
+    assert_eq!(home.run(&["me", "--config", named]).code, Some(0));
 }
 
 #[test]

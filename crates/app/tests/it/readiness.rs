@@ -4,10 +4,13 @@ use std::time::Duration;
 use app::readiness::HostCheck;
 use app::search::SecondStage;
 use app::supervisor::Phase;
+use async_trait::async_trait;
 use blobs::BlobErrorKind;
 use diesel::connection::SimpleConnection;
 use engine::EngineErrorKind;
+use rate_limit::{Decision, RateLimitError, RateLimiter, SharedCounter};
 use test_support::{EngineFault, Setup, TestApp, TestClock, TestReranker};
+use time::OffsetDateTime;
 
 use crate::sqlite::connect;
 
@@ -44,6 +47,34 @@ async fn a_reranker_is_reported_and_not_required() {
         let second_stage = SecondStage::Model(Arc::new(model));
         let world = TestApp::with(Setup { second_stage, ..Setup::default() }).await;
         assert_eq!(states(&world).await[3], ("reranker", up, false));
+    }
+}
+
+/// Limiter whose shared counter has a fixed state.
+struct StuckLimiter(SharedCounter);
+
+#[async_trait]
+impl RateLimiter for StuckLimiter {
+    async fn take(&self, _: &str, _: u32, _: OffsetDateTime) -> Result<Decision, RateLimitError> {
+        Err(RateLimitError("the counter is away".into()))
+    }
+
+    fn shared_counter(&self) -> Option<SharedCounter> {
+        Some(self.0.clone())
+    }
+}
+
+#[tokio::test]
+async fn shared_counter_is_reported_with_its_failure() {
+    for (state, up, detail) in [
+        (SharedCounter::Up, true, None),
+        (SharedCounter::Connecting, false, Some("connecting to the shared counter")),
+        (SharedCounter::Down("no route".to_owned()), false, Some("the shared counter is unreachable: no route")),
+    ] {
+        let world = TestApp::with(Setup { limiter: Arc::new(StuckLimiter(state)), ..Setup::default() }).await;
+        let shown = world.app.readiness().await.swap_remove(3);
+        assert_eq!((shown.name, shown.up, shown.required), ("rate_limit", up, false));
+        assert_eq!(shown.detail.as_deref(), detail);
     }
 }
 

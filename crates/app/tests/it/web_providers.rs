@@ -206,6 +206,20 @@ async fn cached_answers_belong_to_one_organization() {
 }
 
 #[tokio::test]
+async fn endless_ttl_is_accepted() {
+    let provider = TestProvider::with([tides()]);
+    let mut setup = Setup { web: provider.with_index(), ..Setup::default() };
+    setup.options.capture_lifetimes.snippet = Duration::from_secs(u64::MAX);
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    for _ in 0..2 {
+        assert_eq!(urls(&searched(&world, &tenant.viewer, search("tides")).await), ["https://tides.example/guide"]);
+        world.clock.advance(Duration::from_hours(24));
+    }
+    assert_eq!(provider.queries().len(), 1);
+}
+
+#[tokio::test]
 async fn equal_queries_at_one_time_are_one_call() {
     let provider = TestProvider::with([tides()]);
     let world = world(provider.with_index()).await;

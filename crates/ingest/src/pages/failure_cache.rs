@@ -12,6 +12,8 @@ use super::{PageKey, UnreadableReason};
 const MAX_ENTRIES: u64 = 50_000;
 /// Maximum `retry_after` that is honoured.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
+/// Maximum lifetime in memory. The cache panics beyond a thousand years, which settings may ask for.
+const MAX_TTL: Duration = Duration::from_hours(365 * 24);
 
 /// Cause of a failure.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +48,10 @@ pub struct FailureCache {
 }
 
 impl FailureCache {
-    /// Creates a cache that keeps failures for `ttl`, or for the server's `retry_after` up to an hour.
+    /// Creates a cache that keeps failures for `ttl` up to a year, or for the server's `retry_after` up to an hour.
     pub fn new(ttl: Duration, clock: Arc<dyn Clock>) -> Self {
-        let pages = Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(MAX_RETRY_AFTER.max(ttl)).build();
+        let in_memory = ttl.clamp(MAX_RETRY_AFTER, MAX_TTL);
+        let pages = Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(in_memory).build();
         Self { pages, ttl, clock }
     }
 
@@ -116,5 +119,13 @@ mod tests {
         failures.insert(page(1, 1), UnreadableReason::Robots.into());
         clock.set(Timestamp::UNIX_EPOCH);
         assert!(failures.get(&page(1, 1), false).is_none());
+    }
+    #[test]
+    fn endless_ttl_is_accepted() {
+        let clock = Arc::new(ManualClock::default());
+        let failures = FailureCache::new(Duration::from_secs(u64::MAX), Arc::clone(&clock) as Arc<dyn Clock>);
+        failures.insert(page(1, 1), UnreadableReason::Robots.into());
+        clock.advance(Duration::from_hours(24));
+        assert_eq!(failures.get(&page(1, 1), false), Some(UnreadableReason::Robots));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rate_limit::RateLimiter;
+use rate_limit::{RateLimiter, SharedCounter};
 use rate_limit_redis::OnFailure;
 use time::OffsetDateTime;
 use tokio::net::TcpListener;
@@ -39,9 +39,9 @@ async fn a_restart_under_load_is_one_outage_and_recovers() {
     assert_eq!(calm, 0);
     redis.kill();
     until("requests go uncounted", || limiter.uncounted() > 50).await;
-    assert_eq!(limiter.shared_counter_is_up(), Some(false));
+    assert!(matches!(limiter.shared_counter(), Some(SharedCounter::Down(_))));
     redis.resume();
-    until("Redis is back", || limiter.shared_counter_is_up() == Some(true)).await;
+    until("Redis is back", || limiter.shared_counter() == Some(SharedCounter::Up)).await;
     stop.store(true, Ordering::Relaxed);
     let slowest = callers.join_all().await.into_iter().max().unwrap();
     assert!(slowest < MAX_WAIT, "a request waited for {slowest:?}");
@@ -118,5 +118,26 @@ async fn a_wrong_password_is_an_outage() {
     let refused = limiter(&with("hunter3"), &prefix(), OnFailure::Closed);
     until("the password is rejected", || refused.outages() == 1).await;
     assert!(refused.take("key", 1, OffsetDateTime::now_utc()).await.is_err());
-    assert_eq!(refused.shared_counter_is_up(), Some(false));
+    let down = refused.shared_counter();
+    assert_eq!(down, Some(SharedCounter::Down("authentication failed".to_owned())));
+}
+
+#[tokio::test]
+async fn an_outage_is_noticed_without_requests() {
+    let Some(mut redis) = RedisServer::start(&[]) else { return };
+    let limiter = connected(&redis.url(), &prefix(), OnFailure::Open).await;
+    redis.kill();
+    let mut reason = String::new();
+    let is_down = || match limiter.shared_counter() {
+        Some(SharedCounter::Down(now)) => {
+            reason = now;
+            true
+        }
+        _ => false,
+    };
+    until("Redis is down", is_down).await;
+    assert!(reason.starts_with("I/O error: ") && reason.to_lowercase().contains("refused"), "{reason}");
+    redis.resume();
+    until("Redis is back", || limiter.shared_counter() == Some(SharedCounter::Up)).await;
+    assert_eq!((limiter.outages(), limiter.uncounted()), (1, 0));
 }

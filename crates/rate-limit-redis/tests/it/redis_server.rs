@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use rate_limit::RateLimiter;
+use rate_limit::{RateLimiter, SharedCounter};
 use rate_limit_redis::{OnFailure, RedisLimiter, RedisLimiterOptions};
 use tempfile::TempDir;
 
@@ -94,7 +94,7 @@ pub fn limiter(url: &str, prefix: &str, on_failure: OnFailure) -> Arc<RedisLimit
 /// Creates a limiter and waits until it is connected.
 pub async fn connected(url: &str, prefix: &str, on_failure: OnFailure) -> Arc<RedisLimiter> {
     let limiter = limiter(url, prefix, on_failure);
-    until("the limiter is connected", || limiter.shared_counter_is_up() == Some(true)).await;
+    until("the limiter is connected", || limiter.shared_counter() == Some(SharedCounter::Up)).await;
     limiter
 }
 

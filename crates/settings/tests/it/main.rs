@@ -131,6 +131,13 @@ fn unknown_keys_are_rejected() {
     assert!(message.starts_with("unknown key `server.bnid` in `"), "{message}");
     assert!(message.ends_with(": did you mean `server.bind`?"), "{message}");
     assert!(load_error("nope = 1\n", &[]).starts_with("unknown key `nope` in `"));
+    for (name, near) in
+        [("foo", None), ("a", None), ("", None), ("mpc", None), ("logg", Some("log")), ("serve", Some("server"))]
+    {
+        let message = load_error(&format!("\"{name}\" = 1\n"), &[]);
+        let hint = message.split_once("did you mean ").map(|(_, hint)| hint);
+        assert_eq!(hint, near.map(|near| format!("`{near}`?")).as_deref(), "{name}: {message}");
+    }
     assert!(load_error("[auth.oauth]\nnope = 1\n", &[]).starts_with("unknown key `auth.oauth.nope` in `"));
     assert!(load_error("[server]\nbind_file = \"x\"\n", &[]).starts_with("unknown key `server.bind_file` in `"));
     assert_eq!(load_error("", &[("RETRIEVAL__SERVER__NOPE", "1")]), "unknown key `server.nope` in the environment");
@@ -144,8 +151,15 @@ fn unknown_keys_are_rejected() {
 fn invalid_values_are_reported_with_their_key() {
     let cases = [
         ("[server]\nbind = \"here\"", "`server.bind`: `here` is not an address with a port such as `127.0.0.1:8080`"),
-        ("[server]\nworkers = \"x\"", "`server.workers` = `x`: must be u16"),
-        ("[server]\nworkers = -1", "`server.workers` = `-1`: must be u16"),
+        ("[server]\nworkers = \"x\"", "`server.workers` = `x`: must be a whole number from 0 to 65535, without quotes"),
+        ("[server]\nworkers = \"4\"", "`server.workers` = `4`: must be a whole number from 0 to 65535, without quotes"),
+        ("[server]\nworkers = -1", "`server.workers` = `-1`: must be a whole number from 0 to 65535"),
+        (
+            "[billing]\nsearch_cents = 4294967296",
+            "`billing.search_cents` = `4294967296`: must be a whole number from 0 to 4294967295",
+        ),
+        ("[fetch]\nmax_bytes = -1", "`fetch.max_bytes` = `-1`: must be a whole number of 0 or more"),
+        ("[storage]\npath_style = \"true\"", "`storage.path_style` = `true`: must be true or false, without quotes"),
         ("[server]\nmax_connections = 3", "`server.max_connections` = `3`: must be 0 or between 16 and 1000000"),
         (
             "[storage]\nmax_connections = 1000001",
@@ -170,6 +184,14 @@ fn invalid_values_are_reported_with_their_key() {
             "[generate]\nbackend = \"http\"",
             "`generate.url` = ``: must be an http or https URL such as `https://host.example`",
         ),
+        (
+            "[rerank]\nbackend = \"http\"\nurl = \"http://h/rerank?x=1\"",
+            "`rerank.url` = `http://h/rerank?x=1`: must have no query and no fragment",
+        ),
+        (
+            "[generate]\nbackend = \"http\"\nurl = \"http://h/#v1\"",
+            "`generate.url` = `http://h/#v1`: must have no query and no fragment",
+        ),
         ("[generate]\nbackend = \"openai\"", "`generate.backend` = `openai`: must be one of `none`, `http`"),
         (
             "[embed]\nbackend = \"http\"",
@@ -190,7 +212,7 @@ fn invalid_values_are_reported_with_their_key() {
         ),
         ("[telemetry]\nsample_ratio = 1.5", "`telemetry.sample_ratio` = `1.5`: must be between 0.0 and 1.0"),
         ("[telemetry]\nsample_ratio = nan", "`telemetry.sample_ratio` = `NaN`: must be between 0.0 and 1.0"),
-        ("[telemetry]\nsample_ratio = \"all\"", "`telemetry.sample_ratio` = `all`: must be f64"),
+        ("[telemetry]\nsample_ratio = \"all\"", "`telemetry.sample_ratio` = `all`: must be a number, without quotes"),
         ("[webhooks]\ntimeout_ms = 0", "`webhooks.timeout_ms` = `0`: must be at least 1"),
         (
             "[web]\nproviders = [\"google\"]",
@@ -332,6 +354,10 @@ fn every_error_is_reported() {
         assert_eq!(messages.iter().filter(|message| message.contains(name)).count(), 1, "{name}: {messages:#?}");
     }
     assert_eq!(messages.len(), named.len(), "{messages:#?}");
+    let pairs = environment(&[("RETRIEVAL__LOG__FORMAT", "xml"), ("RETRIEVAL__LOG__FILTER", "x")]);
+    let (settings, errors) = Settings::load_with_errors(None, pairs).unwrap();
+    assert_eq!(errors.iter().map(SettingsError::key).collect::<Vec<_>>(), [Some("log.format")]);
+    assert_eq!(settings.log.filter, "x", "valid values are kept");
     let lines = load("[server]\nbind = 1\nworkers = -1\n", &[]).unwrap_err().to_string();
     assert_eq!(lines.lines().count(), 2, "{lines}");
     let broken = load("[server\n", &[("RETRIEVAL__SERVER__BIND", "nowhere")]).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use app::clock::to_date_time;
 use app::search::SecondStage;
 use blobs::BlobStore;
@@ -14,6 +14,7 @@ use model::{Clock, SystemClock};
 use models::ModelError;
 use models::embedding::TextKind;
 use models::generation::GenerationRequest;
+use rate_limit::SharedCounter;
 use settings::{IndexBackend, Render, Settings, StorageBackend};
 use web_providers::WebQuery;
 
@@ -144,14 +145,19 @@ pub async fn rate_limit(settings: &Settings) -> Option<Finding> {
         Ok(limiter) => limiter,
         Err(error) => return Some(Finding::fail(check, format!("{error:#}"), hint)),
     };
-    limiter.shared_counter_is_up()?;
+    limiter.shared_counter()?;
     let probe = async {
+        let mut is_counted = false;
         loop {
-            limiter.take("doctor", 1_000, to_date_time(SystemClock.now())).await.context("Redis")?;
-            if limiter.shared_counter_is_up() == Some(true) {
-                return Ok(Finding::pass(check, "Redis responds"));
+            match limiter.shared_counter() {
+                Some(SharedCounter::Down(reason)) => bail!("Redis: {reason}"),
+                Some(SharedCounter::Up) if is_counted => return Ok(Finding::pass(check, "Redis responds")),
+                Some(SharedCounter::Up) => {
+                    limiter.take("doctor", 1_000, to_date_time(SystemClock.now())).await.context("Redis")?;
+                    is_counted = true;
+                }
+                Some(SharedCounter::Connecting) | None => tokio::time::sleep(LOOK).await,
             }
-            tokio::time::sleep(LOOK).await;
         }
     };
     Some(within(check, hint, probe).await)

@@ -18,6 +18,8 @@ use super::pace::Pace;
 
 /// Size of the cached answers of one provider.
 const CACHE_BYTES: u64 = 16 << 20;
+/// Maximum lifetime of an answer in memory. The cache panics beyond a thousand years, which settings may ask for.
+const MAX_TTL: Duration = Duration::from_hours(365 * 24);
 /// Pause after a rate limit without a delay.
 const RATE_LIMIT_PAUSE: Duration = Duration::from_secs(1);
 /// Pause after a timeout, so that not every search waits for a provider that hangs.
@@ -80,7 +82,7 @@ impl Source {
             provider,
             timeout,
             pace: limit_rps.map(|limit_rps| Pace::new(limit_rps, timeout)),
-            answers: Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).time_to_live(ttl).build(),
+            answers: Cache::builder().max_capacity(CACHE_BYTES).weigher(weight).time_to_live(ttl.min(MAX_TTL)).build(),
             ttl,
             running: SingleFlight::default(),
             state: Mutex::default(),
