@@ -40,9 +40,12 @@ pub async fn register_file(connection: &mut Conn, file: File, quotas: StorageQuo
     };
     let (content_type, original_name) = (file.content_type.clone(), file.original_name.clone());
     let (doc_id, created_at, upload_expires_at) = (file.doc_id, file.created_at, file.upload_expires_at);
+    // A run that read the deleted upload has not read this one. The id outlives the deletion, so that the run counts the file once.
+    let last_run_id = known.as_ref().filter(|known| known.withdrawn_at.is_none()).and_then(|known| known.last_run_id);
     let upsert = diesel::insert_into(files::table).values(file).on_conflict(files::object_key).do_update().set((
         files::content_type.eq(content_type),
         files::created_at.eq(Bind(created_at)),
+        files::last_run_id.eq(Bind(last_run_id)),
         files::withdrawn_at.eq(Bind(None::<Timestamp>)),
         files::bytes.eq(bytes),
         files::upload_expires_at.eq(Bind(upload_expires_at)),
@@ -185,7 +188,6 @@ pub async fn withdraw_file(
             files::processed_size.eq(None::<i64>),
             files::outcome.eq(Bind(None::<FileOutcome>)),
             files::reason.eq(None::<String>),
-            files::last_run_id.eq(Bind(None::<SyncId>)),
             files::processed_at.eq(Bind(None::<Timestamp>)),
             files::labels.eq(Bind(None::<Strings>)),
             files::bytes.eq(kept),

@@ -28,7 +28,8 @@ row! {
         pub outcome: Option<FileOutcome>,
         /// Reason of a failure.
         pub reason: Option<String>,
-        /// Last run that read the file. `None` for a file that no run has read since it was registered first or deleted last.
+        /// Last run that read the file. `None` for a file that no run has read since it was registered for the first time, or anew after its
+        /// deletion.
         pub last_run_id: Option<SyncId>,
         /// Time at which the owner deleted the file; reset to `None` when a new upload is registered, or a later object is measured.
         pub withdrawn_at: Option<Timestamp>,
