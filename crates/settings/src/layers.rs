@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use figment::error::Kind;
+use figment::error::{Actual, Kind};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
@@ -176,7 +176,10 @@ fn convert_error(error: figment::Error) -> SettingsError {
         // The variants and messages below quote the value.
         _ if is_secret(&key) => SettingsError::refused(&key, "must be text"),
         Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
-            let expected = expected_text(&expected, matches!(actual, figment::error::Actual::Str(_)));
+            // Quotes make text of a value.
+            let is_quoted =
+                matches!(&actual, Actual::Str(text) if text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok());
+            let expected = expected_text(&expected, is_quoted);
             SettingsError::invalid(&key, actual_text(&actual), format!("must be {expected}"))
         }
         Kind::UnknownVariant(variant, expected) => {
@@ -189,8 +192,8 @@ fn convert_error(error: figment::Error) -> SettingsError {
     }
 }
 
-/// Describes an expected type without the names of Rust. `is_text` is true if text was given.
-fn expected_text(expected: &str, is_text: bool) -> String {
+/// Describes an expected type without the names of Rust. `is_quoted` is true for a number or truth value in quotes.
+fn expected_text(expected: &str, is_quoted: bool) -> String {
     let value = match expected {
         "u16" => format!("a whole number from 0 to {}", u16::MAX),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
@@ -199,11 +202,10 @@ fn expected_text(expected: &str, is_text: bool) -> String {
         "a boolean" => "true or false".to_owned(),
         other => return other.to_owned(),
     };
-    if is_text { format!("{value}, without quotes") } else { value }
+    if is_quoted { format!("{value}, without quotes") } else { value }
 }
 
-fn actual_text(actual: &figment::error::Actual) -> String {
-    use figment::error::Actual;
+fn actual_text(actual: &Actual) -> String {
     match actual {
         Actual::Bool(value) => value.to_string(),
         Actual::Unsigned(value) => value.to_string(),
