@@ -22,9 +22,9 @@ pub struct TestBlobs {
     pub inner: MemoryStore,
     /// Number of calls of `list` so far, except those to `inner`.
     pub listed: AtomicUsize,
-    /// Whether `head` states times as early as whole seconds may.
+    /// Makes `head` state times in whole seconds, the earliest that they may be.
     pub rounds_head: AtomicBool,
-    /// Whether `list` does so.
+    /// Makes `list` do so.
     pub rounds_list: AtomicBool,
     fault: Mutex<Option<BlobErrorKind>>,
     /// Key, number of calls of `head` for it that are left, and the work to do then.

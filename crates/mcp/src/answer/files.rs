@@ -46,7 +46,7 @@ struct File<'a> {
     name: &'a str,
     size: i64,
     last_modified: &'a str,
-    /// What `read_document` takes: unlike search results, listed files are not granted by id.
+    /// URL for `read_document`: unlike search results, listed files are not granted by id.
     #[serde(skip_serializing_if = "Option::is_none")]
     canonical_url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

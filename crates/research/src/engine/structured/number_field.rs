@@ -1,4 +1,4 @@
-//! What a field says about its number.
+//! Hints of a field about its number.
 
 /// Ways to write one unit.
 const SAME_UNITS: &[&[&str]] = &[
