@@ -44,7 +44,8 @@ pub fn restrict_new_files() {
 /// The folder, or something in it, belongs to another user. It is open to others and cannot be closed, or it contains something that
 /// is not of this service: its mode may then be meant.
 pub fn prepare(folder: &Path, database: Option<&Path>) -> anyhow::Result<()> {
-    folder_owner::check(folder, &owned(folder, database), rustix::process::geteuid().as_raw())?;
+    let user = rustix::process::geteuid().as_raw();
+    folder_owner::check(folder, &owned(folder, database), user, folder_owner::owner_of_new)?;
     let own = Own { database: database.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()) };
     if !folder.is_dir() {
         // The new folder survives a power failure, as what is acknowledged in it does.

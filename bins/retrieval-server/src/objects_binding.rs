@@ -33,7 +33,7 @@ pub async fn check(settings: &Settings, store: &Docstore) -> anyhow::Result<()> 
         Some(id) => id,
         None => {
             // Objects without an id are of a version that wrote none.
-            if store.has_read_files().await? && is_empty(&folder).await? {
+            if store.has_uploads().await? && is_empty(&folder).await? {
                 return refuse(&folder);
             }
             create_id(settings, &folder)?
@@ -44,7 +44,7 @@ pub async fn check(settings: &Settings, store: &Docstore) -> anyhow::Result<()> 
         return Ok(());
     }
     // Without files there is nothing to lose, as in containers whose folders are not kept.
-    if !store.has_read_files().await? && bind(store, id).await? {
+    if !store.has_uploads().await? && bind(store, id).await? {
         return Ok(());
     }
     refuse(&folder)

@@ -85,8 +85,8 @@ operations! {
     stepwise statistics::refresh_statistics() -> ();
     /// Counts the rows of the main tables.
     snapshot inventory::count_contents() -> Contents;
-    /// Returns true if a run has read a file of any organization that is not deleted.
-    read inventory::has_read_files() -> bool;
+    /// Returns true if there may be an object of a file that is not deleted, of any organization: a run has read one, or an upload counts.
+    read inventory::has_uploads() -> bool;
     /// Lists files of all organizations for the operator, with withdrawn ones, in key order, after the given key.
     read inventory::list_all_files(after: Option<String>, limit: i64) -> Vec<File>;
     /// Lists documents of all organizations, without removed ones, that lack their latest capture. For the operator.

@@ -20,8 +20,10 @@ use crate::{App, Error};
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Files measured at a time.
 const BATCH: i64 = 500;
-/// Time after which an object that could not be measured is looked at again.
+/// Time after which an object is looked at again that storage refuses to measure.
 const POSTPONED: Duration = Duration::from_hours(1);
+/// The same for one that storage was too busy for. The file counts its declared size until then.
+const POSTPONED_IF_BUSY: Duration = Duration::from_mins(2);
 /// Concurrent requests to storage.
 const CONCURRENT: usize = 8;
 
@@ -94,8 +96,13 @@ struct Outcomes {
     failed: Vec<(String, BlobError)>,
 }
 
-/// Measures a batch of files, of one organization or all. Returns the number measured. Those that cannot be measured come again after an
-/// hour: the same ones would make up each batch.
+/// Returns the time after which an object is looked at again that could not be measured.
+fn postponed_by(error: &BlobError) -> Duration {
+    if error.kind == BlobErrorKind::Unavailable { POSTPONED_IF_BUSY } else { POSTPONED }
+}
+
+/// Measures a batch of files, of one organization or all. Returns the number measured. Those that cannot be measured come again later:
+/// the same ones would make up each batch.
 ///
 /// # Errors
 /// `Unavailable` if storage is, whichever object is asked for; then none is postponed.
@@ -139,9 +146,12 @@ async fn settle(
             let error = error as &dyn std::error::Error;
             tracing::warn!(%organization_id, files = failed.len(), error, "uploaded files cannot be measured");
         }
-        let failed: Vec<String> = failed.into_iter().map(|(object_key, _)| object_key).collect();
-        if !failed.is_empty() {
-            store.postpone_uploads(organization_id, failed, now, now + POSTPONED).await?;
+        let mut by_delay: BTreeMap<Duration, Vec<String>> = BTreeMap::new();
+        for (object_key, error) in failed {
+            by_delay.entry(postponed_by(&error)).or_default().push(object_key);
+        }
+        for (delay, object_keys) in by_delay {
+            store.postpone_uploads(organization_id, object_keys, now, now + delay).await?;
         }
     }
     Ok(settled)

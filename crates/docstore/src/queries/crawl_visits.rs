@@ -75,13 +75,16 @@ pub async fn record_crawl_visit(
     // Added before anything is decided for it: a canonical page that the frontier refuses would never be listed.
     let named = links.extract_if(.., |link| Some(link.url_id) == canonical).collect();
     add_urls(connection, &mut crawl, named, limits, now).await?;
+    // The page to which this one leads may turn out to be none.
+    let mut is_target_pending = false;
     if matches!(change, PageChange::Save(_)) {
         let target = match canonical {
             Some(canonical) => follow(connection, &url, canonical).await?,
             None => Target::Nothing,
         };
-        // A listed page makes room only for one that is listed: the other may turn out to be none.
-        let stays = before.state == CrawlUrlState::Listed && matches!(target, Target::Pending(_));
+        is_target_pending = matches!(target, Target::Pending(_));
+        // A listed page makes room only for one that is listed.
+        let stays = before.state == CrawlUrlState::Listed && is_target_pending;
         let instead = target.page().filter(|_| !stays);
         if let Some(reason) = reason_to_skip(connection, &crawl, &before, &url, instead, limits).await? {
             if reason == SAME_CONTENT {
@@ -102,14 +105,15 @@ pub async fn record_crawl_visit(
     }
     if url.state == CrawlUrlState::Redirected
         && let Some(target_id) = url.target_id
-        && let Target::Itself(duplicate) = follow(connection, &url, target_id).await?
     {
-        match duplicate {
+        match follow(connection, &url, target_id).await? {
             // It named this URL, or one before it, which was not known to lead back.
-            Some(page) => queue_page(connection, &mut crawl, &page).await?,
-            None => {
+            Target::Itself(Some(page)) => queue_page(connection, &mut crawl, &page).await?,
+            Target::Itself(None) => {
                 (url.state, url.reason, url.target_id) = (CrawlUrlState::Failed, Some(REDIRECT_LOOP.to_owned()), None);
             }
+            Target::Pending(_) => is_target_pending = true,
+            Target::Listed(_) | Target::Nothing => {}
         }
     }
     // A shorter way from a seed may have been found since the URL was loaded, from which its links were counted.
@@ -119,7 +123,8 @@ pub async fn record_crawl_visit(
     if is_nearer && limits.is_depth_bounded {
         read_again(&mut url, &change, limits, now);
     }
-    write_page(connection, &before, &url, change, &claims, now).await?;
+    let is_withdrawn = is_withdrawn(&url) && !is_target_pending;
+    write_page(connection, &before, &url, change, is_withdrawn.then_some(&claims), now).await?;
     count(&mut crawl, &before, &url);
     let mut deltas = Deltas::default();
     deltas.add_url(&before, -1);
@@ -191,12 +196,13 @@ async fn reason_to_skip(
     Ok((same >= limits.same_content).then_some(SAME_CONTENT))
 }
 
+/// Writes what becomes of a page in the index. `claims`: crawls that list a page that its site keeps out of the index.
 async fn write_page(
     connection: &mut Conn,
     before: &CrawlUrl,
     url: &CrawlUrl,
     change: PageChange,
-    claims: &[CrawlId],
+    claims: Option<&Vec<CrawlId>>,
     now: Timestamp,
 ) -> Result<()> {
     match change {
@@ -205,11 +211,13 @@ async fn write_page(
         }
         PageChange::Confirm => confirm(connection, url.url_id, now).await?,
         PageChange::Keep => {}
-        PageChange::Remove if is_withdrawn(url) => withdraw(connection, before, url, claims, now).await?,
-        PageChange::Remove if before.state == CrawlUrlState::Listed => {
-            remove_unless_crawled(connection, url.crawl_id, vec![url.url_id], now).await?;
-        }
-        PageChange::Remove => {}
+        PageChange::Remove => match claims {
+            Some(claims) => withdraw(connection, before, url, claims, now).await?,
+            None if before.state == CrawlUrlState::Listed => {
+                remove_unless_crawled(connection, url.crawl_id, vec![url.url_id], now).await?;
+            }
+            None => {}
+        },
     }
     Ok(())
 }

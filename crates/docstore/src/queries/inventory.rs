@@ -18,9 +18,11 @@ pub async fn count_contents(connection: &mut Conn) -> Result<Contents> {
     })
 }
 
-pub async fn has_read_files(connection: &mut Conn) -> Result<bool> {
-    let read = files::table.filter(files::last_run_id.is_not_null()).filter(files::withdrawn_at.is_null());
-    Ok(diesel::select(diesel::dsl::exists(read)).get_result(connection).await?)
+pub async fn has_uploads(connection: &mut Conn) -> Result<bool> {
+    let uploaded = files::table
+        .filter(files::last_run_id.is_not_null().or(files::bytes.gt(0)))
+        .filter(files::withdrawn_at.is_null());
+    Ok(diesel::select(diesel::dsl::exists(uploaded)).get_result(connection).await?)
 }
 
 pub async fn list_all_files(connection: &mut Conn, after: Option<String>, limit: i64) -> Result<Vec<File>> {

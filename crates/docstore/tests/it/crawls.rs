@@ -39,6 +39,7 @@ on_both_backends!(
     pages_of_two_crawls_stay_until_both_are_gone,
     page_that_no_crawl_lists_is_removed_if_its_site_says_so,
     page_of_an_ended_crawl_is_removed_if_its_site_says_so,
+    page_of_an_ended_crawl_makes_room_only_for_a_listed_page,
     page_of_another_crawl_is_visited_at_once_if_its_site_withdraws_it,
     web_pages_are_listed_by_prefix,
 );
@@ -769,6 +770,27 @@ async fn page_of_an_ended_crawl_is_removed_if_its_site_says_so(db: Database) {
     let [_, second] = list_in_two_crawls(&db, [None, Some(at(900))]).await;
     assert!(visit_of(&db, &second, "excluded").await, "the first one lists it");
     assert!(!visit_of(&db, &second, "noindex").await);
+}
+
+async fn page_of_an_ended_crawl_makes_room_only_for_a_listed_page(db: Database) {
+    let (page_url, canonical) = ("https://a/1", "https://a/2");
+    let crawls = [start(&db, "one", &[page_url]).await, start(&db, "two", &[page_url]).await];
+    db.claim_crawl_host("a".to_owned(), "o".to_owned(), NOW, at(10)).await.unwrap().unwrap();
+    let read = async |crawl: &Crawl, address: &str, leads_to: Option<&str>| {
+        let is_meant = |url: &CrawlUrl| url.crawl_id == crawl.crawl_id && url.url == address;
+        let url = due(&db, "a").await.into_iter().find(is_meant).unwrap();
+        let change = PageChange::Save(Box::new(page(address, address)));
+        let links: Vec<&str> = leads_to.into_iter().collect();
+        let mut read = visit(&url, CrawlUrlState::Listed, change, &links);
+        read.canonical = leads_to.map(id_of);
+        read.url.next_fetch_at = leads_to.map(|_| at(900));
+        record(&db, read, "o").await;
+        db.find_web_page(id_of(page_url)).await.unwrap()
+    };
+    assert!(read(&crawls[0], page_url, None).await);
+    assert!(read(&crawls[1], page_url, Some(canonical)).await, "the other one may turn out to be none");
+    assert!(read(&crawls[1], canonical, None).await);
+    assert!(!read(&crawls[1], page_url, Some(canonical)).await);
 }
 
 async fn page_of_another_crawl_is_visited_at_once_if_its_site_withdraws_it(db: Database) {

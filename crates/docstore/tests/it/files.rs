@@ -19,7 +19,7 @@ on_both_backends!(
     large_deletion_of_files_succeeds,
     withdrawn_file_is_restored_by_new_upload,
     upload_in_the_second_of_a_deletion_is_known_by_its_etag,
-    files_that_a_run_has_read_are_known,
+    uploads_are_known,
 );
 
 fn file(organization_id: OrganizationId, object_key: &str) -> File {
@@ -295,14 +295,16 @@ async fn upload_in_the_second_of_a_deletion_is_known_by_its_etag(db: Database) {
     assert_eq!((found.withdrawn_etag, unchanged.withdrawn_etag), (None, None));
 }
 
-async fn files_that_a_run_has_read_are_known(db: Database) {
+async fn uploads_are_known(db: Database) {
     let ours = new_organization(&db).await;
     db.register_file(file(ours, "announced"), StorageQuotas::NONE).await.unwrap();
-    assert!(!db.has_read_files().await.unwrap());
+    assert!(!db.has_uploads().await.unwrap());
     let read = File { last_run_id: Some(Uuid::new_v4().into()), ..file(ours, "read") };
     db.register_file(read, StorageQuotas::NONE).await.unwrap();
-    assert!(db.has_read_files().await.unwrap());
+    assert!(db.has_uploads().await.unwrap());
     let run = IndexRun::queued(Uuid::new_v4().into(), ours, RunMode::Incremental, NOW);
     db.withdraw_file(ours, "read".to_owned(), run, NOW).await.unwrap();
-    assert!(!db.has_read_files().await.unwrap());
+    assert!(!db.has_uploads().await.unwrap());
+    db.register_file(File { bytes: 1, ..file(ours, "unread") }, StorageQuotas::NONE).await.unwrap();
+    assert!(db.has_uploads().await.unwrap());
 }
