@@ -41,6 +41,8 @@ pub(crate) struct Figures {
     /// Numbers before a scale, without it: 5.2 of `5.2 million`.
     unscaled: Vec<f64>,
     rounded: Vec<f64>,
+    /// Numbers with those inside words: 1.24 of `v1.24`. They confirm a statement, but are no value of their own.
+    in_words: Vec<f64>,
     dates: BTreeSet<Date>,
 }
 
@@ -56,7 +58,11 @@ impl Figures {
             known.unscaled.extend(figure.unscaled);
         }
         known.numbers.extend(text.split(|c: char| !c.is_alphabetic()).filter_map(number_of_word));
-        for list in [&mut known.numbers, &mut known.unscaled, &mut known.rounded] {
+        let apart = with_numbers_apart(text);
+        if apart != text {
+            known.in_words.extend(figures(&apart).into_iter().flat_map(|figure| figure.values));
+        }
+        for list in [&mut known.numbers, &mut known.unscaled, &mut known.rounded, &mut known.in_words] {
             list.sort_by(f64::total_cmp);
         }
         known
@@ -76,7 +82,7 @@ impl Figures {
     /// around a number can say the same.
     fn covers(&self, figure: &Figure) -> bool {
         let is_rounded = |value: f64| !figure.is_year && contains(&self.rounded, value);
-        let is_stated = |value: f64| self.states(value) || is_rounded(value);
+        let is_stated = |value: f64| self.states(value) || is_rounded(value) || contains(&self.in_words, value);
         figure.values.iter().any(|value| is_stated(*value) || is_stated(-value))
             // A table can have the scale in its heading.
             || figure.unscaled.is_some_and(|value| contains(&self.numbers, value) || contains(&self.numbers, -value))
@@ -183,6 +189,18 @@ fn figures(text: &str) -> Vec<Figure> {
     found
 }
 
+/// Returns the text with a line break before each digit that follows a letter or underscore.
+fn with_numbers_apart(text: &str) -> String {
+    let mut apart = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_numeric() && apart.ends_with(|before: char| before.is_alphabetic() || before == '_') {
+            apart.push('\n');
+        }
+        apart.push(c);
+    }
+    apart
+}
+
 fn number_of_word(word: &str) -> Option<f64> {
     let word = word.to_lowercase();
     WORDS.iter().find(|(_, words)| words.split(' ').any(|known| known == word)).map(|(number, _)| *number)
@@ -238,6 +256,12 @@ mod tests {
             ("It lasts 20 years.", "It lasts twenty years."),
             ("On 14 March 2024", "2024-03-14"),
             ("On 2024-03-14", "am 14. März 2024"),
+            ("Kubernetes 1.24 removed it.", "Kubernetes v1.24 removed it."),
+            ("Version 2.0.1 is out.", "v2.0.1 is out"),
+            ("In 2024 it earned 35 million.", "35 million in FY2024"),
+            ("It uses SHA 256 and costs 25 euros.", "SHA256, EUR25"),
+            ("There are 25 of them.", "_25_"),
+            ("في عام 2019", "وُلد و٢٠١٩"),
             ("No digits", ""),
         ] {
             assert!(is_stated(statement, text), "{statement} {text}");
@@ -250,6 +274,7 @@ mod tests {
             ("压力是900巴。", "The pressure is 30 bar."),
             ("On 14 March 2024", "14 March 2023"),
             ("In 2020", "In 2019"),
+            ("Kubernetes 1.25 removed it.", "Kubernetes v1.24 removed it."),
         ] {
             assert!(!is_stated(statement, text), "{statement} {text}");
         }
@@ -301,6 +326,8 @@ mod tests {
         for stated in [-4.0, 5.2, 5.2e6, 3.5, 3500.0, 2024.0] {
             assert!(known.states(stated), "{stated}");
         }
+        let named = Figures::of("The X200 weighs 4 kg.");
+        assert!(named.states(4.0) && !named.states(200.0));
         for other in [4.0, 5.0, 52.0, 2023.0, f64::NAN, f64::INFINITY] {
             assert!(!known.states(other), "{other}");
         }
