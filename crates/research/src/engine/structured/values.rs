@@ -162,6 +162,8 @@ mod tests {
         assert_eq!(read(text, "founding year", true), [json!(2019), Value::Null]);
         let field = NumberField::of("founded", ["", "The year in which the company began"]);
         assert_eq!(numbers_in("Founded in 2019 with 3 people", None, &field, true), [json!(2019)]);
+        let field = NumberField::of("founded", ["", "Founding year of the company"]);
+        assert_eq!(numbers_in("Founded in 2019 with 3 people", None, &field, true), [json!(2019)]);
     }
 
     #[test]
