@@ -54,7 +54,7 @@ impl Figures {
             if !figure.is_year {
                 known.rounded.extend(figure.values.iter().flat_map(|value| roundings(*value)));
             }
-            known.numbers.extend(figure.values);
+            known.numbers.extend(figure.values.into_iter().chain(figure.groups));
             known.unscaled.extend(figure.unscaled);
         }
         known.numbers.extend(text.split(|c: char| !c.is_alphabetic()).filter_map(number_of_word));
@@ -129,17 +129,19 @@ struct Figure {
     values: Vec<f64>,
     /// The number without its scale, if it has one.
     unscaled: Option<f64>,
+    /// Numbers between its spaces, if these may stand between numbers of their own.
+    groups: Vec<f64>,
     is_year: bool,
 }
 
 impl Figure {
     fn of(value: f64, is_year: bool) -> Self {
-        Self { values: vec![value], unscaled: None, is_year }
+        Self { values: vec![value], unscaled: None, groups: Vec::new(), is_year }
     }
 
     fn read(text: &str, quantity: &Quantity) -> Self {
         let digits = &text[quantity.digits.clone()];
-        let (mut values, mut unscaled) = (Vec::new(), None);
+        let (mut values, mut unscaled, mut groups) = (Vec::new(), None, Vec::new());
         if let Some(value) = quantity.value {
             values.push(value);
             let alone = quantities(digits).into_iter().find_map(|alone| alone.value);
@@ -147,9 +149,11 @@ impl Figure {
         } else {
             let grouped: String = digits.chars().filter(char::is_ascii_digit).collect();
             values.extend([digits.parse::<f64>(), grouped.parse()].into_iter().flatten());
+            let parts = digits.split(char::is_whitespace).filter(|part| part.len() < digits.len());
+            groups.extend(parts.flat_map(quantities).filter_map(|part| part.value));
         }
         values.retain(|value| value.is_finite());
-        Self { values, unscaled, is_year: quantity.is_year }
+        Self { values, unscaled, groups, is_year: quantity.is_year }
     }
 
     fn is_small(&self) -> bool {
@@ -169,9 +173,9 @@ impl Figure {
 
 /// Returns the numbers of a text, and the parts of its dates.
 fn figures(text: &str) -> Vec<Figure> {
-    // In scripts without spaces, numbers stand beside letters.
+    // In scripts without spaces, numbers stand beside letters. Spaces could group the digits around them.
     let is_letter = |c: char| is_unspaced(c) && c.is_alphabetic();
-    let text: String = text.chars().map(|c| if is_letter(c) { ' ' } else { c }).collect();
+    let text: String = text.chars().map(|c| if is_letter(c) { '\n' } else { c }).collect();
     let dates = dates::dates(&text);
     let mut found = Vec::new();
     for (_, Date { year, month, day }) in &dates {
@@ -262,6 +266,10 @@ mod tests {
             ("It uses SHA 256 and costs 25 euros.", "SHA256, EUR25"),
             ("There are 25 of them.", "_25_"),
             ("في عام 2019", "وُلد و٢٠١٩"),
+            ("It has 500 g.", "每箱有3个500克的罐头"),
+            ("From 120 to 150.", "Revenue 120 135 150"),
+            ("From 120 to 150.", "Revenue 120\u{a0}135 150"),
+            ("It has 120,135 parts.", "It has 120 135 parts."),
             ("No digits", ""),
         ] {
             assert!(is_stated(statement, text), "{statement} {text}");
@@ -274,6 +282,8 @@ mod tests {
             ("压力是900巴。", "The pressure is 30 bar."),
             ("On 14 March 2024", "14 March 2023"),
             ("In 2020", "In 2019"),
+            ("It has 3500 g.", "每箱有3个500克的罐头"),
+            ("It costs 500 euros.", "It costs 2\u{a0}500 euros."),
             ("Kubernetes 1.25 removed it.", "Kubernetes v1.24 removed it."),
         ] {
             assert!(!is_stated(statement, text), "{statement} {text}");
