@@ -11,7 +11,7 @@ const SMALL: f64 = 12.0;
 /// Significant digits of a rounded number.
 const ROUNDED_DIGITS: usize = 4;
 /// Largest change of a number by rounding, relative to it.
-const ROUNDING: f64 = 0.05;
+const ROUNDING: f64 = 0.1;
 /// Relative difference of numbers that count as equal, since decimal fractions are not exact.
 const EQUAL: f64 = 1e-9;
 /// Numbers of a statement that others of it are computed from.
@@ -298,6 +298,8 @@ mod tests {
             // Rounded.
             ("About 1.2 million people live there.", "1,198,432 people"),
             ("Around 80 % agree.", "79.6 %"),
+            ("It is sold in over 100 countries.", "It is sold in 108 countries."),
+            ("More than 50 % agree, nearly 200 people.", "54 % of them, 190 people"),
             // Computed from others of the sentence.
             ("It reaches 40 bar, 16 bar more than the other with 24 bar.", "24 bar, 40 bar"),
             ("It rose from 24 to 30 bar, by 25 %.", "24 bar, 30 bar"),
