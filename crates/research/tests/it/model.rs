@@ -104,6 +104,12 @@ fn numbers_that_no_cited_passage_states_are_removed() {
     for (answer, expected) in [
         ("Green tea is steeped at 900 °C and explodes [1].", None),
         ("## Green tea at 900 °C\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
+        ("### 2.1 Heat\n\nBoiling water burns it [1].", Some("## 2.1 Heat\n\nBoiling water burns it. [1]")),
+        ("## 13. Heat of 80 °C\n\nIt burns it [1].", Some("## 13. Heat of 80 °C\n\nIt burns it. [1]")),
+        ("## 13. Heat of 900 °C\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
+        ("## 2.5 million leaves\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
+        ("1.1. Boiling water burns it [1].", Some("- Boiling water burns it. [1]")),
+        ("1.1. Green tea is steeped at 900 °C [1].", None),
         ("Green tea is steeped at 80 °C (176 °F) [1].", Some("Green tea is steeped at 80 °C. [1]")),
         ("Green tea is steeped at 80 °C for 2 minutes [1].", Some("Green tea is steeped at 80 °C for 2 minutes. [1]")),
         ("In 2024 green tea is steeped at 80 °C [1].", Some("In 2024 green tea is steeped at 80 °C. [1]")),

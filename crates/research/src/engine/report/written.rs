@@ -131,12 +131,12 @@ pub(super) fn sections(
 }
 
 /// Returns a heading as it is shown. `None` if nothing but marks and unknown addresses is in it, or a number that neither a
-/// note nor the assignment states.
+/// note nor the assignment states. The number of a section is not one.
 fn shown_heading(shown: &Shown<'_>, text: &str, format: Format) -> Option<String> {
     let text = known_text(shown.state, &marks::take(text).0);
     let figures: Vec<&Figures> = iter::once(&shown.asked).chain(shown.figures.values()).collect();
     let name = display::name(&text, MAX_HEADING_CHARS, format);
-    (name.chars().any(char::is_alphanumeric) && are_stated(&text, &figures)).then_some(name)
+    (name.chars().any(char::is_alphanumeric) && are_stated(without_section_number(&text), &figures)).then_some(name)
 }
 
 /// Returns a paragraph without the sentence in which it was cut off. A sentence with marks at its end is complete.
@@ -151,9 +151,24 @@ fn item(line: &str) -> Option<&str> {
     if let Some(text) = ["- ", "* ", "+ ", "• "].iter().find_map(|mark| line.strip_prefix(mark)) {
         return Some(text);
     }
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = line.get(digits..).filter(|_| (1..=3).contains(&digits))?;
-    rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
+    outline_number(line).filter(|(number, _)| number.ends_with(['.', ')'])).map(|(_, text)| text)
+}
+
+/// Splits a text after its outline number: `13.`, `4)`, `2.1` or `1.1.`.
+fn outline_number(text: &str) -> Option<(&str, &str)> {
+    let (number, rest) = text.split_once(' ')?;
+    let levels = number.strip_suffix(['.', ')']).unwrap_or(number);
+    let is_level = |level: &str| (1..=3).contains(&level.len()) && level.bytes().all(|byte| byte.is_ascii_digit());
+    levels.split('.').all(is_level).then_some((number, rest))
+}
+
+/// Returns a heading without the number of its section. One before a lowercase word is an amount unless a mark ends it: `2.5
+/// million users`.
+fn without_section_number(heading: &str) -> &str {
+    let is_title = |text: &str| text.starts_with(|c: char| c.is_alphabetic() && !c.is_lowercase());
+    let is_section =
+        |(number, text): &(&str, &str)| number.ends_with(['.', ')']) || (number.contains('.') && is_title(text));
+    outline_number(heading).filter(is_section).map_or(heading, |(_, text)| text)
 }
 
 fn flush(shown: &mut Shown<'_>, paragraph: &mut String, format: Format, sections: &mut [Section]) {

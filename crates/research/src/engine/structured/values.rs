@@ -7,13 +7,15 @@ use super::negations::denies;
 use super::number_field::NumberField;
 
 /// Returns the numbers of a sentence as JSON: calendar years for a field that is one, otherwise all but years and parts
-/// of dates, and only those with the field's unit if there are any. A number with an ambiguous value is null.
+/// of dates, and only those with the field's unit if there are any. A number with an ambiguous value is null. Versions and
+/// addresses are no numbers.
 ///
 /// `language`: ISO 639-1 code of the sentence.
 pub(super) fn numbers_in(text: &str, language: Option<&str>, field: &NumberField, integer: bool) -> Vec<Value> {
     let dates = dates::dates(text);
     let mut quantities = numbers::quantities_in(text, language);
     quantities.retain(|quantity| !dates.iter().any(|(bytes, _)| bytes.contains(&quantity.bytes.start)));
+    quantities.retain(|quantity| quantity.value.is_some() || !is_identifier(&text[quantity.digits.clone()]));
     if field.is_year {
         quantities.retain(|quantity| quantity.is_year || is_duration(&quantity.unit));
     } else {
@@ -38,6 +40,12 @@ pub(super) fn numbers_in(text: &str, language: Option<&str>, field: &NumberField
         found.extend(number.map(Value::Number));
     }
     found
+}
+
+/// Returns true for digits without a value that several full stops separate: a version, a clause or an IP address.
+/// Commas are not counted, since they group digits differently in India.
+fn is_identifier(digits: &str) -> bool {
+    digits.matches(['.', '．']).count() > 1
 }
 
 /// Returns true for a unit that counts years.
@@ -126,6 +134,14 @@ mod tests {
         assert_eq!(read(text, "weight", false), [Value::Null, json!(4)]);
         assert_eq!(read(text, "weight kg", false), [Value::Null]);
         assert_eq!(read("Made on 1.250 parts", "parts", true), [Value::Null]);
+        assert_eq!(read("It costs 5,00,000 rupees in 3 shops.", "price", false), [Value::Null, json!(3)]);
+    }
+
+    #[test]
+    fn versions_and_addresses_are_no_numbers() {
+        assert_eq!(read("Foo 2.4.1 costs $20.", "price", false), [json!(20)]);
+        assert!(read("See 10.0.0.1.", "price", false).is_empty());
+        assert_eq!(read("It has 1.234.567 users.", "users", true), [json!(1_234_567)]);
     }
 
     #[test]
@@ -145,6 +161,8 @@ mod tests {
         let text = "Founded in 2019, 5 years after its rival.";
         assert_eq!(read(text, "founding year", true), [json!(2019), Value::Null]);
         let field = NumberField::of("founded", ["", "The year in which the company began"]);
+        assert_eq!(numbers_in("Founded in 2019 with 3 people", None, &field, true), [json!(2019)]);
+        let field = NumberField::of("founded", ["", "Founding year of the company"]);
         assert_eq!(numbers_in("Founded in 2019 with 3 people", None, &field, true), [json!(2019)]);
     }
 

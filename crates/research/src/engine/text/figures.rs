@@ -1,9 +1,11 @@
 //! Numbers and dates that texts state, and the comparison of statements with them.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use super::dates::{self, Date};
-use super::numbers::{Quantity, quantities};
+use super::number_words::numbers_in_words;
+use super::numbers::{Quantity, SCALES_OF_MONEY, quantities};
 use super::similar::is_unspaced;
 
 /// Largest whole number that counts as stated anyway: it counts or orders things, or is a word in the texts.
@@ -11,7 +13,7 @@ const SMALL: f64 = 12.0;
 /// Significant digits of a rounded number.
 const ROUNDED_DIGITS: usize = 4;
 /// Largest change of a number by rounding, relative to it.
-const ROUNDING: f64 = 0.05;
+const ROUNDING: f64 = 0.1;
 /// Relative difference of numbers that count as equal, since decimal fractions are not exact.
 const EQUAL: f64 = 1e-9;
 /// Numbers of a statement that others of it are computed from.
@@ -19,20 +21,9 @@ const MAX_OPERANDS: usize = 8;
 /// Longest remark in brackets, in bytes.
 const MAX_REMARK: usize = 200;
 
-/// Larger round numbers as words, in English, German, French, Spanish, Italian, Portuguese and Dutch.
-const WORDS: [(f64, &str); 11] = [
-    (15.0, "fifteen fünfzehn quinze quince quindici vijftien"),
-    (20.0, "twenty zwanzig vingt veinte venti vinte twintig"),
-    (30.0, "thirty dreißig trente treinta trenta trinta dertig"),
-    (40.0, "forty vierzig quarante cuarenta quaranta quarenta veertig"),
-    (50.0, "fifty fünfzig cinquante cincuenta cinquanta cinquenta vijftig"),
-    (60.0, "sixty sechzig soixante sesenta sessanta sessenta zestig"),
-    (70.0, "seventy siebzig septante setenta settanta zeventig"),
-    (80.0, "eighty achtzig ochenta ottanta oitenta tachtig"),
-    (90.0, "ninety neunzig nonante noventa novanta negentig"),
-    (100.0, "hundred hundert cent cien cento cem honderd"),
-    (1000.0, "thousand tausend mille mil duizend"),
-];
+/// Characters right after a number that multiply it in Chinese, Japanese and Korean.
+const SCALE_CHARACTERS: [(char, f64); 6] =
+    [('万', 1e4), ('萬', 1e4), ('만', 1e4), ('亿', 1e8), ('億', 1e8), ('억', 1e8)];
 
 /// Numbers and dates of a text. The lists ascend.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +32,8 @@ pub(crate) struct Figures {
     /// Numbers before a scale, without it: 5.2 of `5.2 million`.
     unscaled: Vec<f64>,
     rounded: Vec<f64>,
+    /// Numbers with those inside words: 1.24 of `v1.24`. They confirm a statement, but are no value of their own.
+    in_words: Vec<f64>,
     dates: BTreeSet<Date>,
 }
 
@@ -52,11 +45,15 @@ impl Figures {
             if !figure.is_year {
                 known.rounded.extend(figure.values.iter().flat_map(|value| roundings(*value)));
             }
-            known.numbers.extend(figure.values);
+            known.numbers.extend(figure.values.into_iter().chain(figure.groups));
             known.unscaled.extend(figure.unscaled);
         }
-        known.numbers.extend(text.split(|c: char| !c.is_alphabetic()).filter_map(number_of_word));
-        for list in [&mut known.numbers, &mut known.unscaled, &mut known.rounded] {
+        known.numbers.extend(numbers_in_words(text));
+        let apart = with_numbers_apart(text);
+        if apart != text {
+            known.in_words.extend(figures(&apart).into_iter().flat_map(|figure| figure.values));
+        }
+        for list in [&mut known.numbers, &mut known.unscaled, &mut known.rounded, &mut known.in_words] {
             list.sort_by(f64::total_cmp);
         }
         known
@@ -76,7 +73,7 @@ impl Figures {
     /// around a number can say the same.
     fn covers(&self, figure: &Figure) -> bool {
         let is_rounded = |value: f64| !figure.is_year && contains(&self.rounded, value);
-        let is_stated = |value: f64| self.states(value) || is_rounded(value);
+        let is_stated = |value: f64| self.states(value) || is_rounded(value) || contains(&self.in_words, value);
         figure.values.iter().any(|value| is_stated(*value) || is_stated(-value))
             // A table can have the scale in its heading.
             || figure.unscaled.is_some_and(|value| contains(&self.numbers, value) || contains(&self.numbers, -value))
@@ -119,31 +116,42 @@ pub(crate) fn stated_part(statement: String, texts: &[&Figures]) -> Option<Strin
 /// A number of a text.
 #[derive(Clone, Debug)]
 struct Figure {
-    /// The number with its scale; both readings of an ambiguous separator. Empty if it has no reading.
+    /// The number with its scale; all readings of an ambiguous separator or scale, and of an hour. Empty if it has no reading.
     values: Vec<f64>,
     /// The number without its scale, if it has one.
     unscaled: Option<f64>,
+    /// Numbers between its spaces, if these may stand between numbers of their own.
+    groups: Vec<f64>,
     is_year: bool,
 }
 
 impl Figure {
     fn of(value: f64, is_year: bool) -> Self {
-        Self { values: vec![value], unscaled: None, is_year }
+        Self { values: vec![value], unscaled: None, groups: Vec::new(), is_year }
     }
 
     fn read(text: &str, quantity: &Quantity) -> Self {
         let digits = &text[quantity.digits.clone()];
-        let (mut values, mut unscaled) = (Vec::new(), None);
+        let after = &text[quantity.digits.end..];
+        let (mut values, mut unscaled, mut groups) = (Vec::new(), None, Vec::new());
         if let Some(value) = quantity.value {
             values.push(value);
             let alone = quantities(digits).into_iter().find_map(|alone| alone.value);
             unscaled = alone.map(|alone| alone.copysign(value)).filter(|alone| *alone != value);
+            if unscaled.is_none() {
+                values.extend(possible_scale(&quantity.unit, after).map(|scale| value * scale));
+            }
+            if (1.0..12.0).contains(&value) && is_afternoon(after) {
+                values.push(value + 12.0);
+            }
         } else {
             let grouped: String = digits.chars().filter(char::is_ascii_digit).collect();
             values.extend([digits.parse::<f64>(), grouped.parse()].into_iter().flatten());
+            let parts = digits.split(char::is_whitespace).filter(|part| part.len() < digits.len());
+            groups.extend(parts.flat_map(quantities).filter_map(|part| part.value));
         }
         values.retain(|value| value.is_finite());
-        Self { values, unscaled, is_year: quantity.is_year }
+        Self { values, unscaled, groups, is_year: quantity.is_year }
     }
 
     fn is_small(&self) -> bool {
@@ -163,29 +171,58 @@ impl Figure {
 
 /// Returns the numbers of a text, and the parts of its dates.
 fn figures(text: &str) -> Vec<Figure> {
-    // In scripts without spaces, numbers stand beside letters.
+    // In scripts without spaces, numbers stand beside letters. Spaces could group the digits around them.
     let is_letter = |c: char| is_unspaced(c) && c.is_alphabetic();
-    let text: String = text.chars().map(|c| if is_letter(c) { ' ' } else { c }).collect();
-    let dates = dates::dates(&text);
+    let mut apart = String::with_capacity(text.len());
+    for c in text.chars() {
+        // All bytes stay in their places, where the letters are read too.
+        if is_letter(c) { apart.extend(iter::repeat_n('\n', c.len_utf8())) } else { apart.push(c) }
+    }
+    let dates = dates::dates(&apart);
     let mut found = Vec::new();
     for (_, Date { year, month, day }) in &dates {
         let parts = [(f64::from(*year), true), (f64::from(*month), false), (f64::from(*day), false)];
         found.extend(parts.map(|(value, is_year)| Figure::of(value, is_year)));
     }
     let mut dates = dates.iter().peekable();
-    for quantity in quantities(&text) {
+    for quantity in quantities(&apart) {
         let start = quantity.digits.start;
         while dates.next_if(|(bytes, _)| bytes.end <= start).is_some() {}
         if !dates.peek().is_some_and(|(bytes, _)| bytes.contains(&start)) {
-            found.push(Figure::read(&text, &quantity));
+            found.push(Figure::read(text, &quantity));
         }
     }
     found
 }
 
-fn number_of_word(word: &str) -> Option<f64> {
-    let word = word.to_lowercase();
-    WORDS.iter().find(|(_, words)| words.split(' ').any(|known| known == word)).map(|(number, _)| *number)
+/// Returns the text with a line break before each digit that follows a letter or underscore.
+fn with_numbers_apart(text: &str) -> String {
+    let mut apart = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_numeric() && apart.ends_with(|before: char| before.is_alphabetic() || before == '_') {
+            apart.push('\n');
+        }
+        apart.push(c);
+    }
+    apart
+}
+
+/// Returns the factor after a number that can be one or a unit: 1000 for `10k`, a million for `5 m`.
+fn possible_scale(unit: &str, after: &str) -> Option<f64> {
+    let of_character = SCALE_CHARACTERS.iter().find(|(character, _)| after.starts_with(*character));
+    of_character
+        .map(|(_, scale)| *scale)
+        .or_else(|| SCALES_OF_MONEY.iter().find(|(word, _)| *word == unit).map(|(_, scale)| *scale))
+}
+
+/// Returns true if an hour before this text is after noon: `2 pm`, `2:30 p.m.`
+fn is_afternoon(after_hour: &str) -> bool {
+    let minutes = after_hour.strip_prefix(':').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let after = minutes.unwrap_or(after_hour).trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    ["pm", "p.m"].iter().any(|mark| {
+        let is_mark = after.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+        is_mark && !after[mark.len()..].starts_with(char::is_alphanumeric)
+    })
 }
 
 /// Returns the roundings of a number that hardly change it.
@@ -238,6 +275,30 @@ mod tests {
             ("It lasts 20 years.", "It lasts twenty years."),
             ("On 14 March 2024", "2024-03-14"),
             ("On 2024-03-14", "am 14. März 2024"),
+            ("Kubernetes 1.24 removed it.", "Kubernetes v1.24 removed it."),
+            ("Version 2.0.1 is out.", "v2.0.1 is out"),
+            ("In 2024 it earned 35 million.", "35 million in FY2024"),
+            ("It uses SHA 256 and costs 25 euros.", "SHA256, EUR25"),
+            ("There are 25 of them.", "_25_"),
+            ("في عام 2019", "وُلد و٢٠١٩"),
+            ("It has 500 g.", "每箱有3个500克的罐头"),
+            ("From 120 to 150.", "Revenue 120 135 150"),
+            ("From 120 to 150.", "Revenue 120\u{a0}135 150"),
+            ("It has 120,135 parts.", "It has 120 135 parts."),
+            ("It took 18 months.", "It took eighteen months."),
+            ("It has 25 rooms.", "It has twenty-five rooms."),
+            ("It has 200 staff.", "It has two hundred staff."),
+            ("It has 3 million users.", "It has three million users."),
+            ("It has 10,000 downloads.", "It has 10k downloads."),
+            ("It takes 128K.", "It takes 128,000 tokens."),
+            ("It earned €5,000,000.", "It earned EUR 5M."),
+            ("It earned 50,000,000 rupees.", "It earned 5 crore rupees."),
+            ("It has 1.2 million people.", "有120万人"),
+            ("有120万人", "It has 1.2 million people."),
+            ("It has 500,000,000 users.", "5억 명"),
+            ("It begins at 14:30.", "It begins at 2:30 pm."),
+            ("It begins at 14:30.", "It begins at 2:30 p.m."),
+            ("It begins at 14 Uhr.", "It begins at 2 PM."),
             ("No digits", ""),
         ] {
             assert!(is_stated(statement, text), "{statement} {text}");
@@ -250,6 +311,14 @@ mod tests {
             ("压力是900巴。", "The pressure is 30 bar."),
             ("On 14 March 2024", "14 March 2023"),
             ("In 2020", "In 2019"),
+            ("It has 5 billion users.", "It has three million users."),
+            ("It has 10,000 downloads.", "It has 20k downloads."),
+            ("It begins at 14:30.", "It begins at 2:30 am."),
+            ("It begins at 14:30.", "It has 2 pmx, and 30 more."),
+            ("It has 1.2 million people.", "有120亿人"),
+            ("It has 3500 g.", "每箱有3个500克的罐头"),
+            ("It costs 500 euros.", "It costs 2\u{a0}500 euros."),
+            ("Kubernetes 1.25 removed it.", "Kubernetes v1.24 removed it."),
         ] {
             assert!(!is_stated(statement, text), "{statement} {text}");
         }
@@ -263,6 +332,8 @@ mod tests {
             // Rounded.
             ("About 1.2 million people live there.", "1,198,432 people"),
             ("Around 80 % agree.", "79.6 %"),
+            ("It is sold in over 100 countries.", "It is sold in 108 countries."),
+            ("More than 50 % agree, nearly 200 people.", "54 % of them, 190 people"),
             // Computed from others of the sentence.
             ("It reaches 40 bar, 16 bar more than the other with 24 bar.", "24 bar, 40 bar"),
             ("It rose from 24 to 30 bar, by 25 %.", "24 bar, 30 bar"),
@@ -301,6 +372,8 @@ mod tests {
         for stated in [-4.0, 5.2, 5.2e6, 3.5, 3500.0, 2024.0] {
             assert!(known.states(stated), "{stated}");
         }
+        let named = Figures::of("The X200 weighs 4 kg.");
+        assert!(named.states(4.0) && !named.states(200.0));
         for other in [4.0, 5.0, 52.0, 2023.0, f64::NAN, f64::INFINITY] {
             assert!(!known.states(other), "{other}");
         }

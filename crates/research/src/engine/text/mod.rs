@@ -5,6 +5,7 @@ pub(super) mod display;
 pub(super) mod figures;
 pub(super) mod identifiers;
 pub(super) mod marks;
+mod number_words;
 pub(super) mod numbers;
 pub(super) mod similar;
 pub(super) mod words;

@@ -20,17 +20,20 @@ pub(crate) struct Quantity {
 }
 
 /// Words that multiply a number.
-const SCALES: &[(&str, f64)] = &[
+pub(super) const SCALES: &[(&str, f64)] = &[
     ("thousand", 1e3),
     ("tausend", 1e3),
     ("mille", 1e3),
     ("mil", 1e3),
+    ("duizend", 1e3),
+    ("lakh", 1e5),
     ("million", 1e6),
     ("millions", 1e6),
     ("millionen", 1e6),
     ("mio", 1e6),
     ("millones", 1e6),
     ("milioni", 1e6),
+    ("crore", 1e7),
     ("billion", 1e9),
     ("billions", 1e9),
     ("milliarden", 1e9),
@@ -40,7 +43,7 @@ const SCALES: &[(&str, f64)] = &[
 ];
 
 /// Scales after an amount with its currency sign before it, as in `$5M`. Elsewhere `5 m` are metres.
-const SCALES_OF_MONEY: &[(&str, f64)] =
+pub(super) const SCALES_OF_MONEY: &[(&str, f64)] =
     &[("k", 1e3), ("m", 1e6), ("mn", 1e6), ("b", 1e9), ("bn", 1e9), ("t", 1e12), ("tn", 1e12)];
 
 /// Words that are not units.
@@ -266,6 +269,8 @@ mod tests {
         assert_eq!(read("about 3.500 and more"), one("3.500", None, ""));
         assert_eq!(read("B2B v2 x_3"), vec![]);
         assert_eq!(read("-4 °C"), one("4 °C", Some(-4.0), "°c"));
+        assert_eq!(read("5 lakh people"), one("5 lakh people", Some(5e5), "people"));
+        assert_eq!(read("₹2 crore"), one("₹2 crore", Some(2e7), "₹"));
         assert_eq!(read("costs $5K in total"), one("$5K", Some(5e3), "$"));
         assert_eq!(read("costs €1.5bn for all"), one("€1.5bn", Some(1.5e9), "€"));
         assert_eq!(read("£3 m."), one("£3 m", Some(3e6), "£"));
