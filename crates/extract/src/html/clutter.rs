@@ -205,8 +205,9 @@ impl<'a> Clutter<'a> {
         let remaining = self.all - passed;
         let at_end = remaining <= self.all * MAX_TAIL;
         if prompt == Prompt::Topic {
-            // Inside an article it is the title of a chapter.
-            if is_heading(element) && !at_end {
+            // Inside an article it is the title of a chapter, unless a list of links follows.
+            let follows = element.next_element_sibling();
+            if is_heading(element) && !at_end && !follows.is_some_and(|next| self.leads_away(&next, passed)) {
                 return false;
             }
             prompt = Prompt::Links;

@@ -1,9 +1,12 @@
 //! Main content of a page: the element that holds it.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
 use dom_query::{NodeRef, Selection};
 
 use super::lead;
-use super::measure::{Measures, first_heading};
+use super::measure::{HEADINGS, Measures, first_heading};
 use super::node_map::NodeSet;
 use super::prompts;
 use super::recipe;
@@ -28,6 +31,8 @@ const MIN_LEAD: f64 = 120.0;
 const MIN_CONTINUATION: f64 = 200.0;
 /// Maximum link share of such a sibling.
 const MAX_SIBLING_LINKS: f64 = 0.25;
+/// Minimum number of entries in a plain list of facts.
+const MIN_FACTS: usize = 2;
 /// Minimum running text, relative to the largest marked element, for another one to be part of the same content.
 const MIN_PIECE_SHARE: f64 = 0.15;
 /// Minimum running text of an article; pages with less are lists or forms.
@@ -117,11 +122,13 @@ fn narrow<'a>(body: &NodeRef<'a>, found: NodeRef<'a>, measures: &Measures) -> No
         let Some((at, heavy)) = heavy.map(|at| (at, children[at])).filter(|(_, heavy)| holds_content(heavy)) else {
             break;
         };
+        let found_levels = OnceCell::new();
+        let levels = || found_levels.get_or_init(|| levels_of(&heavy)).as_slice();
         let belongs = |place: usize, child: &NodeRef| {
             place == at
                 || (place < at && is_introduction(child, measures))
                 || is_continuation(child, &heavy, declared, measures)
-                || (declared && states_facts(child, measures))
+                || (declared && states_facts(child, levels, measures))
         };
         let (pieces, others): (Vec<_>, Vec<_>) =
             children.into_iter().enumerate().partition(|(place, child)| belongs(*place, child));
@@ -148,28 +155,54 @@ fn is_introduction(element: &NodeRef, measures: &Measures) -> bool {
     measure.running >= MIN_LEAD && measure.link_share() <= MAX_SIBLING_LINKS
 }
 
-/// Returns true for text in an element like that of the main text: a further section or post. Short text without a
-/// heading is one only in `declared` content, and by its class: around that, the rows of a layout are alike too.
+/// Returns true for text in an element like that of the main text: a further section or post. Short text is one only in
+/// `declared` content or in a `section`: around that, the columns and rows of a layout are alike too. Without a heading,
+/// it is one by its class, if the main text has no heading either.
 fn is_continuation(element: &NodeRef, of: &NodeRef, declared: bool, measures: &Measures) -> bool {
     let measure = measures.get(element);
     let alike = element.node_name() == of.node_name() && element.attr("class") == of.attr("class");
     if !alike || measure.text == 0.0 || measure.link_share() > MAX_SIBLING_LINKS {
         return false;
     }
-    measure.running >= MIN_CONTINUATION
-        || match first_heading(element) {
-            // A heading alone is the headline of the page.
-            Some(heading) => measure.text > measures.get(&heading).text && !leads_away(&heading),
-            None => declared && element.has_attr("class"),
+    if measure.running >= MIN_CONTINUATION {
+        return true;
+    }
+    match first_heading(element) {
+        // A heading alone is the headline of the page.
+        Some(heading) => {
+            (declared || element.has_name("section"))
+                && !element.has_name("td")
+                && measure.text > measures.get(&heading).text
+                && !leads_away(&heading)
         }
+        None => declared && element.has_attr("class") && (measure.running > 0.0 || first_heading(of).is_none()),
+    }
 }
 
-/// Returns true for a section with a heading and a table or list of facts: a specification, opening hours, benefits.
-fn states_facts(element: &NodeRef, measures: &Measures) -> bool {
-    measures.get(element).link_share() <= MAX_SIBLING_LINKS
-        && first_heading(element)
-            .is_some_and(|heading| ["h2", "h3"].iter().any(|level| heading.has_name(level)) && !leads_away(&heading))
-        && Selection::from(*element).select("th, dl, li").exists()
+/// Returns true for a section with a heading and a table or list of facts: a specification, opening hours, benefits. A
+/// plain list must have a heading like those of the main text, whose `levels` are given, if there are any.
+fn states_facts<'l>(element: &NodeRef, levels: impl Fn() -> &'l [String], measures: &Measures) -> bool {
+    if measures.get(element).link_share() > MAX_SIBLING_LINKS {
+        return false;
+    }
+    let is_section = |heading: &NodeRef| heading.has_name("h2") || heading.has_name("h3");
+    let Some(heading) = first_heading(element).filter(|heading| is_section(heading) && !leads_away(heading)) else {
+        return false;
+    };
+    let is_alike = || {
+        let levels = levels();
+        levels.is_empty() || levels.iter().any(|level| heading.has_name(level))
+    };
+    let inside = Selection::from(*element);
+    inside.select("th, dl").exists() || (inside.select("li").length() >= MIN_FACTS && is_alike())
+}
+
+/// Returns the names of the headings in an element, each once.
+fn levels_of(element: &NodeRef) -> Vec<String> {
+    let headings = Selection::from(*element).select(HEADINGS);
+    let names: BTreeSet<String> =
+        headings.nodes().iter().filter_map(|heading| Some(heading.node_name()?.to_string())).collect();
+    names.into_iter().collect()
 }
 
 fn leads_away(heading: &NodeRef) -> bool {

@@ -119,19 +119,33 @@ impl MetaElements {
     }
 }
 
-/// Returns the first headings of a page that may be its headline: those of the first level, and the first of the second.
-/// Themes use the first level for the name of the site, and then the second for the page.
+/// Returns the first headings of a page that may be its headline: those of the first level, and the first of the second
+/// behind them. Themes use the first level for the name of the site, and then the second for the page.
 fn headlines(page: &Document) -> Vec<Headline> {
-    let (titles, sections) = (page.select("h1"), page.select("h2"));
-    let found = titles.nodes().iter().take(MAX_HEADLINES).chain(sections.nodes().first()).enumerate();
-    found
-        .filter_map(|(at, heading)| {
-            let text = names::one_line(&heading.text())?;
-            let in_content =
-                || heading.ancestors_it(None).any(|around| around.has_name("main") || around.has_name("article"));
-            Some(Headline { text, may_be_logo: at == 0 && !in_content() })
-        })
-        .collect()
+    let headings = page.select("h1, h2");
+    let (titles, sections): (Vec<NodeRef>, Vec<NodeRef>) =
+        headings.nodes().iter().copied().partition(|heading| heading.has_name("h1"));
+    let begins = headings.nodes().first().is_some_and(|heading| heading.has_name("h1"));
+    let section = sections.first().filter(|section| begins && !is_in(section, &["header", "nav"]));
+    let found: Vec<(&NodeRef, bool)> = titles
+        .iter()
+        .take(MAX_HEADLINES)
+        .chain(section)
+        .map(|heading| (heading, is_in(heading, &["main", "article"])))
+        .collect();
+    // A logo stands outside of the content in which there is another heading.
+    let any_in_content = found.iter().any(|(_, in_content)| *in_content);
+    let read = |(at, (heading, in_content)): (usize, &(&NodeRef, bool))| {
+        let text = names::one_line(&heading.text())?;
+        let may_be_logo = at == 0 && !in_content && any_in_content;
+        Some(Headline { text, may_be_logo, is_section: heading.has_name("h2") })
+    };
+    found.iter().enumerate().filter_map(read).collect()
+}
+
+/// Returns true if an element with one of the names is around the heading.
+fn is_in(heading: &NodeRef, names: &[&str]) -> bool {
+    heading.ancestors_it(None).any(|around| names.iter().any(|name| around.has_name(name)))
 }
 
 /// Returns the date of the first `time` marked as publication date, of the only `time` on the page that can be one, or

@@ -8,6 +8,8 @@ pub(super) struct Headline {
     pub text: String,
     /// Set for a heading that may be the logo of the site.
     pub may_be_logo: bool,
+    /// Set for a heading of the second level. It is the headline only below a logo.
+    pub is_section: bool,
 }
 
 /// Removes the site's name from the start or end of a title. The name is known from metadata; otherwise the part that
@@ -25,13 +27,24 @@ pub(super) fn without_site(title: String, site: Option<&str>, headlines: impl Fn
         parts.find(|(own, name)| !own.is_empty() && same(name, site)).map(|(own, _)| own)
     });
     let by_headline = || {
-        let headlines = headlines();
-        let own = |part: &str| headlines.iter().any(|headline| same(part, &headline.text));
-        let surely_own = |part: &str| headlines.iter().any(|line| !line.may_be_logo && same(part, &line.text));
-        let first = splits().map(|(_, first, _)| first).find(|first| own(first));
+        let (sections, titles): (Vec<Headline>, Vec<Headline>) =
+            headlines().into_iter().partition(|headline| headline.is_section);
+        let own = |part: &str| titles.iter().any(|headline| same(part, &headline.text));
+        let surely_own = |part: &str| titles.iter().any(|line| !line.may_be_logo && same(part, &line.text));
+        let below_logo = |(separator, first, last): &(&str, &str, &str)| {
+            let is_logo = |title: &Headline| title.may_be_logo || same(last, &title.text);
+            *separator != ": "
+                && titles.first().is_some_and(is_logo)
+                && sections.iter().any(|section| same(first, &section.text))
+        };
+        let first = |accepted: &dyn Fn(&(&str, &str, &str)) -> bool| splits().find(accepted).map(|(_, first, _)| first);
+        let last = |accepted: &dyn Fn(&(&str, &str, &str)) -> bool| splits().find(accepted).map(|(_, _, last)| last);
         // Behind most separators the site's name is the last part, and so a logo is that name, not the headline.
-        let is_last = |(separator, _, last): &(&str, &str, &str)| surely_own(last) || (*separator == ": " && own(last));
-        first.or_else(|| splits().find(is_last).map(|(_, _, last)| last))
+        first(&|(_, first, _)| surely_own(first))
+            .or_else(|| first(&below_logo))
+            .or_else(|| last(&|(_, _, last)| surely_own(last)))
+            .or_else(|| first(&|(_, first, _)| own(first)))
+            .or_else(|| last(&|(separator, _, last)| *separator == ": " && own(last)))
     };
     by_site.or_else(by_headline).map_or_else(|| title.clone(), str::to_owned)
 }
@@ -39,6 +52,10 @@ pub(super) fn without_site(title: String, site: Option<&str>, headlines: impl Fn
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn line(text: &str, may_be_logo: bool) -> Headline {
+        Headline { text: text.to_owned(), may_be_logo, is_section: false }
+    }
 
     #[test]
     fn site_name_is_removed_from_titles() {
@@ -51,8 +68,8 @@ mod tests {
             ("Example", Some("Example"), None, "Example"),
             (" | Example", Some("Example"), None, " | Example"),
         ] {
-            let headlines = || headline.into_iter().map(|text| Headline { text: text.to_owned(), may_be_logo: false });
-            let read = without_site(title.to_owned(), site, || headlines().collect());
+            let headlines = || headline.map(|text| line(text, false)).into_iter().collect();
+            let read = without_site(title.to_owned(), site, headlines);
             assert_eq!(read.to_lowercase(), expected.to_lowercase(), "{title}");
         }
     }
@@ -67,7 +84,6 @@ mod tests {
             ("Fords | Rivers | Example", "Example", "Fords", "Fords"),
             ("Fords – Example", "Fords", "Banks", "Fords"),
         ] {
-            let line = |text: &str, may_be_logo: bool| Headline { text: text.to_owned(), may_be_logo };
             let read = without_site(title.to_owned(), None, || vec![line(logo, true), line(headline, false)]);
             assert_eq!(read, expected, "{title}");
         }

@@ -355,6 +355,10 @@ fn title_of_a_chapter_that_begins_like_a_phrase_is_kept() {
     reads(&article(&inside), &["## Most popular fords in the valley", "near the new mill", "about wax,"], &[]);
     let inside = format!("<h2>Most popular articles</h2>{list}{}{}", prose("tar"), prose("wax"));
     reads(&article(&inside), &["about wax,"], &["Most popular", "near the new mill"]);
+    let links =
+        "<ul><li><a href='/1'>The ford near the new mill</a></li><li><a href='/2'>A mill burns down</a></li></ul>";
+    let inside = format!("<h3>More stories from the valley this week</h3>{links}{}{}", prose("tar"), prose("wax"));
+    reads(&article(&inside), &["about tar,", "about wax,"], &["More stories", "near the new mill"]);
     let at_end = format!("<h2>Most popular fords in the valley</h2>{list}");
     reads(&article(&at_end), &KEPT, &["Most popular", "near the new mill"]);
 }

@@ -138,16 +138,16 @@ fn collapsed_tabs_and_accordions_are_content() {
 fn closed_panels_with_a_visible_control_are_content() {
     let tabs = "<ul role='tablist'><li role='tab'>npm</li><li role='tab'>Yarn</li></ul>";
     let shown = "<div role='tabpanel'><p>Run the installer of npm.</p></div>";
-    let nested = "<button aria-controls='outer'>More</button><div id='outer' hidden><p>An opening sentence.</p>\
-                  <button aria-controls='inner'>Even more</button><div id='inner' hidden>FOLDED</div></div>";
+    let nested = "<h2><button aria-controls='outer'>More</button></h2><div id='outer' hidden><p>An opening sentence.</p>\
+                  <h3><button aria-controls='inner'>Even more</button></h3><div id='inner' hidden>FOLDED</div></div>";
     for body in [
         format!("{tabs}<div>{shown}<div role='tabpanel' hidden=''>FOLDED</div></div>"),
         "<h3><button aria-expanded='false' aria-controls='f1'>Why?</button></h3><div id='f1' role='region' hidden>FOLDED</div>".to_owned(),
         "<button aria-expanded='false'>Why?</button><div style='display:none'>FOLDED</div>".to_owned(),
         "<h3><button aria-expanded='false'>Why?</button></h3><div hidden>FOLDED</div>".to_owned(),
-        "<div class='tab-pane' id='p2' style='display: none;'>FOLDED</div><a data-bs-target='#p2' href='#'>Why?</a>".to_owned(),
-        "<ul><li><a href='#p2'>Why?</a></li></ul><div class='tab-pane' id='p2' style='display: none;'>FOLDED</div>".to_owned(),
-        "<div role='button' aria-controls='f0 f1'>Why?</div><div id='f1' hidden>FOLDED</div>".to_owned(),
+        "<div class='tab-pane' id='p2' style='display: none;'>FOLDED</div><a data-bs-toggle='tab' data-bs-target='#p2' href='#'>Why?</a>".to_owned(),
+        "<ul><li><a href='#p1'>How?</a></li><li><a href='#p2'>Why?</a></li></ul><div id='p1' hidden>So.</div><div class='tab-pane' id='p2' style='display: none;'>FOLDED</div>".to_owned(),
+        "<dl><dt role='button' aria-controls='f0 f1'>Why?</dt></dl><div id='f1' hidden>FOLDED</div>".to_owned(),
         nested.to_owned(),
     ] {
         let read = web(&with(&body.replace("FOLDED", &prose("the second tab"))));
@@ -166,29 +166,33 @@ fn panels_that_visitors_cannot_open_are_hidden() {
     for body in [
         // No control, or none that can be seen or pressed.
         panel.clone(),
-        format!("<button aria-controls='y'>More</button>{panel}"),
-        format!("<button aria-controls='x'><svg></svg></button>{panel}"),
-        format!("<button aria-controls='x'><style>.more</style></button>{panel}"),
-        format!("<button aria-controls='x' disabled>More</button>{panel}"),
-        format!("<button aria-controls='x' style='font-size:0'>More</button>{panel}"),
-        format!("<p style='display:none'><a href='#x'>More</a></p>{panel}"),
-        format!("<p>A control<span style='color:#fff'><a href='#x'>More</a></span></p>{panel}"),
+        format!("<button data-toggle='collapse' aria-controls='y'>More</button>{panel}"),
+        format!("<button data-toggle='collapse' aria-controls='x'><svg></svg></button>{panel}"),
+        format!("<button data-toggle='collapse' aria-controls='x'><style>.more</style></button>{panel}"),
+        format!("<button data-toggle='collapse' aria-controls='x' disabled>More</button>{panel}"),
+        format!("<button data-toggle='collapse' aria-controls='x' style='font-size:0'>More</button>{panel}"),
+        format!("<p style='display:none'><a data-toggle='collapse' href='#x'>More</a></p>{panel}"),
+        format!("<p>A control<span style='color:#fff'><a data-toggle='collapse' href='#x'>More</a></span></p>{panel}"),
         format!("<p aria-controls='x'>More</p>{panel}"),
         // The control is in the panel, or in another one that stays closed.
-        format!("<div id='x' hidden><p>{TRICK}</p><a href='#x'>More</a></div>"),
-        format!("<div id='y' hidden><p>Some words.</p><a href='#x'>More</a></div>{panel}"),
+        format!("<div id='x' hidden><p>{TRICK}</p><a data-toggle='collapse' href='#x'>More</a></div>"),
+        format!("<div id='y' hidden><p>Some words.</p><a data-toggle='collapse' href='#x'>More</a></div>{panel}"),
         format!(
-            "<div id='x' hidden><p>{TRICK}</p><a href='#y'>More</a></div><div id='y' hidden><p>Some words.</p><a href='#x'>More</a></div>"
+            "<div id='x' hidden><p>{TRICK}</p><a data-toggle='collapse' href='#y'>More</a></div><div id='y' hidden><p>Some words.</p><a data-toggle='collapse' href='#x'>More</a></div>"
         ),
         // One tab opens one panel, the first element of an id.
         format!("{tab}<div role='tabpanel' hidden><p>{TRICK}</p></div>"),
-        format!("<button aria-controls='x'>More</button><p id='x'>More words.</p>{panel}"),
+        format!("<button data-toggle='collapse' aria-controls='x'>More</button><p id='x'>More words.</p>{panel}"),
         // Hidden in another way, too.
-        format!("<button aria-controls='x'>More</button><div id='x' hidden style='font-size:0'><p>{TRICK}</p></div>"),
         format!(
-            "<button aria-controls='x'>More</button><div id='x' hidden style='position:absolute;left:-9999px'>{TRICK}</div>"
+            "<button data-toggle='collapse' aria-controls='x'>More</button><div id='x' hidden style='font-size:0'><p>{TRICK}</p></div>"
         ),
-        format!("<button aria-controls='x'>More</button><div id='x' hidden><p style='opacity:0'>{TRICK}</p></div>"),
+        format!(
+            "<button data-toggle='collapse' aria-controls='x'>More</button><div id='x' hidden style='position:absolute;left:-9999px'>{TRICK}</div>"
+        ),
+        format!(
+            "<button data-toggle='collapse' aria-controls='x'>More</button><div id='x' hidden><p style='opacity:0'>{TRICK}</p></div>"
+        ),
         format!("<button aria-expanded='false'>More</button><div hidden style='color:transparent'>{TRICK}</div>"),
     ] {
         let read = web(&with(&body));
@@ -198,12 +202,33 @@ fn panels_that_visitors_cannot_open_are_hidden() {
 }
 
 #[test]
+fn closed_tools_of_a_page_are_no_content() {
+    let share = "<button aria-controls='x'>Share</button><div id='x' hidden><p>Send this article to a friend by mail.</p></div>";
+    let cookies = "<div id='x' style='display:none'><h3>Privacy</h3><p>Send this site your wishes by mail.</p></div>";
+    let expanded = "<button aria-expanded='false'>Share</button><div hidden><p>Send this to a friend.</p></div>";
+    let gift = "<button aria-controls='y'>Gift</button><p id='y' hidden>Send it as a gift.</p>";
+    for body in [
+        share.to_owned(),
+        format!("{share}<button aria-controls='x'>Share</button>"),
+        share.replace("<button", "<button data-bs-target='#x' aria-expanded='false'"),
+        format!("<header><a href='#x'>Cookie settings</a></header>{cookies}"),
+        format!("<footer><h3><a href='#x'>Cookie settings</a></h3></footer>{cookies}"),
+        format!("<nav><button data-toggle='collapse' data-target='#x'>Cookie settings</button></nav>{cookies}"),
+        format!("<div class='share-buttons'>{share}{gift}</div>"),
+        format!("<header>{expanded}</header>"),
+    ] {
+        let read = web(&with(&body));
+        assert!(!read.markdown.contains("Send "), "{body}\n{}", read.markdown);
+    }
+}
+
+#[test]
 fn menus_and_dialogs_of_a_control_are_no_content() {
     for body in [
-        "<button aria-controls='x' aria-haspopup='true'>Menu</button><div id='x' hidden><p>Words of a menu that is closed.</p></div>",
-        "<button aria-controls='x'>Menu</button><ul id='x' hidden><li><a href='/1'>Words of a menu</a></li><li><a href='/2'>More words of it</a></li></ul>",
-        "<button data-target='#x'>Sign in</button><div class='modal' id='x' style='display:none'><p>Words of a dialog that is closed.</p></div>",
-        "<a href='#x'>Sign in</a><div role='dialog' id='x' style='display:none'><p>Words of a dialog that is closed.</p></div>",
+        "<button data-toggle='collapse' aria-controls='x' aria-haspopup='true'>Menu</button><div id='x' hidden><p>Words of a menu that is closed.</p></div>",
+        "<button data-toggle='collapse' aria-controls='x'>Menu</button><ul id='x' hidden><li><a href='/1'>Words of a menu</a></li><li><a href='/2'>More words of it</a></li></ul>",
+        "<button data-toggle='collapse' data-target='#x'>Sign in</button><div class='modal' id='x' style='display:none'><p>Words of a dialog that is closed.</p></div>",
+        "<a data-toggle='collapse' href='#x'>Sign in</a><div role='dialog' id='x' style='display:none'><p>Words of a dialog that is closed.</p></div>",
     ] {
         let read = web(&with(body));
         assert!(!read.markdown.contains("Words of a"), "{body}\n{}", read.markdown);

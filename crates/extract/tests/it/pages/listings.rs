@@ -239,3 +239,28 @@ fn facts_beside_a_description_are_kept() {
         reads(&page(body), &["about rust,"], &[kept]);
     }
 }
+
+#[test]
+fn widgets_beside_a_text_in_equal_columns_are_dropped() {
+    let text = format!("<h1>Low Ford</h1>{}{}{}", prose("salt"), prose("rust"), prose("paint"));
+    let widgets = ["<h3>Weather</h3><p>Sunny, 23 degrees</p>", "<h3>Lottery</h3><p>4 8 15 16 23 42</p>"];
+    let column = |start: &str, end: &str| {
+        let parts = [text.as_str(), widgets[0], widgets[1]];
+        parts.map(|part| format!("{start}{part}{end}")).concat()
+    };
+    for body in [
+        format!("<table><tr><td>{text}</td><td>{}</td></tr></table>", widgets.concat()),
+        format!("<main><table><tr><td>{text}</td><td>{}</td></tr></table></main>", widgets.concat()),
+        format!("<div>{}</div>", column("<div>", "</div>")),
+        format!("<div class='row'>{}</div>", column("<div class='col'>", "</div>")),
+    ] {
+        reads(&site("Low Ford", &body), &["about paint,"], &["Weather", "Lottery"]);
+    }
+    // Parts of a page like that of its text, and lists below other headings than its own.
+    let block = |text: &str| format!("<section class='block'>{text}</section>");
+    let blocks = [block(&text), block("<p>Ann writes on rivers.</p>"), block("<p>Ready to start?</p>")].concat();
+    reads(&site("Low Ford", &format!("<main>{blocks}</main>")), &["about paint,"], &["Ann writes", "Ready to"]);
+    let searched = "<div class='b'><h3>Most searched</h3><ul><li>fords</li><li>bridges</li></ul></div>";
+    let body = format!("<main><div><div class='a'>{text}</div>{searched}</div></main>");
+    reads(&site("Low Ford", &body), &["about paint,"], &["Most searched", "bridges"]);
+}
