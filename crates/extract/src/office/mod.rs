@@ -18,6 +18,7 @@ mod xls;
 mod xls_formats;
 mod xlsx;
 mod xlsx_links;
+mod xlsx_results;
 mod xstring;
 
 use std::io::Cursor;

@@ -10,7 +10,7 @@ use zip::{ZipArchive, ZipWriter};
 use super::{markup, word};
 
 /// Maximum unpacked size of all parts that are searched, in bytes: that of one part with the library's strict limits.
-const MAX_BYTES: usize = 64 << 20;
+pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// Passes over the text of a part. Each returns `None` for a part without what it rewrites.
 const PASSES: [fn(&str) -> Option<String>; 3] =
@@ -59,7 +59,11 @@ fn rewritten_part(part: &str, first: impl Fn(&str) -> Option<String>) -> Option<
 }
 
 /// Returns the name of an XML part and its text, if there is room for it.
-fn unpacked(archive: &mut ZipArchive<Cursor<&[u8]>>, at: usize, room: &mut usize) -> Option<(String, String)> {
+pub(super) fn unpacked(
+    archive: &mut ZipArchive<Cursor<&[u8]>>,
+    at: usize,
+    room: &mut usize,
+) -> Option<(String, String)> {
     if *room == 0 {
         return None;
     }

@@ -60,7 +60,8 @@ struct Sheet {
 impl<'d> Tables<'d> {
     fn new(document: &'d Document, bytes: &[u8]) -> Self {
         let formats = document.as_xls().and_then(|_| Formats::read(bytes));
-        Self { document, workbook: document.as_xlsx().map(Workbook::new), formats, room: Room::of_workbook() }
+        let workbook = document.as_xlsx().map(|document| Workbook::new(document, bytes));
+        Self { document, workbook, formats, room: Room::of_workbook() }
     }
 
     /// Returns the sheet with the index. Returns `None` for sections that are not sheets, such as the charts.

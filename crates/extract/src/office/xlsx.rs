@@ -11,6 +11,7 @@ use super::cell::Cell;
 use super::grid::{self, Room};
 use super::ranges::{Range, Ranges};
 use super::xlsx_links::Links;
+use super::xlsx_results;
 use super::xstring::decoded;
 use crate::number_format::{self, NumberFormat, NumberFormats};
 
@@ -22,18 +23,21 @@ const MAX_TEXT: usize = 32_768;
 pub(super) struct Workbook<'d> {
     document: &'d XlsxDocument,
     formats: NumberFormats,
-    /// False if no formula has a result: the program that wrote the file calculated nothing.
+    /// False if the program that wrote the file calculated nothing: all results are empty, and not stated to be texts.
     is_calculated: bool,
 }
 
 impl<'d> Workbook<'d> {
-    pub(super) fn new(document: &'d XlsxDocument) -> Self {
+    /// Prepares the workbook. `bytes` are those of its file.
+    pub(super) fn new(document: &'d XlsxDocument, bytes: &[u8]) -> Self {
         let formats = document.styles.as_ref().map(|styles| {
             let ids = styles.cell_formats.iter().map(|style| style.number_format_id);
             NumberFormats::new(ids, |id| styles.number_formats.get(&id).map(String::as_str))
         });
-        let mut cells = document.worksheets.iter().flat_map(|sheet| &sheet.rows).flat_map(|row| &row.cells);
-        let is_calculated = cells.any(|cell| cell.formula().is_some() && !is_blank(&cell.value));
+        let cells = document.worksheets.iter().flat_map(|sheet| &sheet.rows).flat_map(|row| &row.cells);
+        let mut values = cells.filter(|cell| cell.formula().is_some()).map(|cell| &cell.value);
+        let is_calculated = values.clone().any(|value| !is_blank(value))
+            || (values.any(|value| matches!(value, CellValue::String(_))) && xlsx_results::are_calculated(bytes));
         Self { document, formats: formats.unwrap_or_default(), is_calculated }
     }
 

@@ -11,6 +11,9 @@ const MIN_CHARS: usize = 18;
 const CELL_GAP: f32 = 1.5;
 /// Difference of the baselines of two lines, in points; less within a line.
 const SAME_LINE: f32 = 0.1;
+/// Gap that separates two paragraphs and gap that separates two labels beside them, in line pitches of the text.
+const PARAGRAPH_GAP: f32 = 1.2;
+const LABEL_GAP: f32 = 1.5;
 /// Maximum recursion: pages have up to four columns within a frame.
 const MAX_DEPTH: usize = 6;
 
@@ -95,7 +98,32 @@ fn is_sidebar(side: &[&Piece], text: &[&Piece]) -> bool {
     let lines = side.chunk_by(|one, other| (one.y - other.y).abs() < SAME_LINE).filter_map(|line| line.first());
     let (all, shared) =
         lines.fold((0usize, 0usize), |(all, shared), piece| (all + 1, shared + usize::from(is_shared(piece.y))));
-    shared * 2 <= all
+    shared * 2 <= all && !are_labels(side, text)
+}
+
+/// Checks for several groups of lines, most of which stand alone beside one paragraph of the text: labels, terms and dates.
+/// Their size and alignment may differ from those of the text, so their baselines tell nothing.
+fn are_labels(side: &[&Piece], text: &[&Piece]) -> bool {
+    let lines = text.windows(2).filter_map(|pair| Some(pair.first()?.y - pair.get(1)?.y));
+    let mut pitches: Vec<f32> = lines.filter(|pitch| *pitch >= SAME_LINE).collect();
+    pitches.sort_by(f32::total_cmp);
+    let Some(&pitch) = pitches.get(pitches.len() / 2) else { return false };
+    let paragraphs: Vec<(f32, f32)> = groups(text, pitch * PARAGRAPH_GAP).collect();
+    // Paragraphs are further apart than the sum of both margins.
+    let margin = pitch / 2.0;
+    let beside = |(first, last): (f32, f32)| {
+        let at = paragraphs.partition_point(|(_, bottom)| *bottom > last + margin);
+        paragraphs.get(at).filter(|(top, _)| first <= *top + margin).map(|_| at)
+    };
+    let labels: Vec<Option<usize>> = groups(side, pitch * LABEL_GAP).map(beside).collect();
+    let alone = labels.chunk_by(|one, other| one == other).filter(|same| matches!(same, [Some(_)])).count();
+    labels.len() > 1 && alone * 4 >= labels.len() * 3
+}
+
+/// Returns the baselines of the first and the last line of each group of lines with no gap larger than `gap`, in points.
+fn groups(pieces: &[&Piece], gap: f32) -> impl Iterator<Item = (f32, f32)> {
+    let groups = pieces.chunk_by(move |above, below| above.y - below.y <= gap);
+    groups.filter_map(|group| Some((group.first()?.y, group.last()?.y)))
 }
 
 /// Checks for one or more columns of lines that continue sentences. Beside several columns of other lines, such as those of
@@ -280,5 +308,39 @@ mod tests {
         }
         pieces.sort_by(|a, b| b.y.total_cmp(&a.y));
         assert_eq!(regions(pieces).len(), 1);
+    }
+
+    #[test]
+    fn labels_beside_paragraphs_stay_with_them() {
+        // Eight labels, each of some lines, beside paragraphs of four lines. The first label is `below` the first line.
+        let labels = |count: usize, lines: usize, below: f32| {
+            let mut pieces: Vec<Piece> = sidebar(0, 12.0, true);
+            let line = pieces.remove(0);
+            let top = |paragraph: usize| 700.0 - paragraph as f32 * 54.0;
+            let text = |at: usize| Piece { y: top(at / 4) - (at % 4) as f32 * 12.0, ..line.clone() };
+            let label = |at: usize| Piece {
+                text: "Budget".to_owned(),
+                x0: 60.0,
+                x1: 84.0,
+                y: top(at / lines) - below - (at % lines) as f32 * 10.0,
+                size: 8.0,
+                bold: false,
+            };
+            pieces = (0..32).map(text).chain((0..count * lines).map(label)).collect();
+            pieces.sort_by(|a, b| b.y.total_cmp(&a.y).then(a.x0.total_cmp(&b.x0)));
+            pieces
+        };
+        for below in [-2.0, 2.0, 18.0] {
+            for (count, lines) in [(8, 1), (2, 1), (8, 2)] {
+                assert_eq!(regions(labels(count, lines, below)).len(), 1, "{count} {lines} {below}");
+            }
+        }
+        // Lines beside several paragraphs are none of theirs.
+        let mut pieces = labels(8, 1, 2.0);
+        for piece in pieces.iter_mut().filter(|piece| piece.x0 == 60.0) {
+            piece.y = 702.0 - (702.0 - piece.y) / 3.0;
+        }
+        pieces.sort_by(|a, b| b.y.total_cmp(&a.y).then(a.x0.total_cmp(&b.x0)));
+        assert_eq!(regions(pieces).len(), 2);
     }
 }

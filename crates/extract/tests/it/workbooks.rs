@@ -81,6 +81,9 @@ fn formulas_of_workbooks_without_results_are_shown() {
     }
     let results = read(["<v>Bolts</v>", r#"<v xml:space="preserve"></v>"#]);
     assert_eq!(results, "| Bolt | Bolts | x |\n| --- | --- | --- |\n| Bolt | | x |\n");
+    // A form that nobody filled in.
+    let results = read([r#"<v xml:space="preserve"></v>"#; 2]);
+    assert_eq!(results, "| Bolt | x |\n| --- | --- |\n| Bolt | x |\n");
 }
 
 /// `office_oxide` cuts sheets at 10,000 rows.
