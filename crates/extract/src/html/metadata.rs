@@ -40,6 +40,9 @@ const DATES: [&str; 13] = [
     "date",
 ];
 
+/// Elements around the content, and around the name of the site.
+const CONTENT: [&str; 2] = ["main", "article"];
+const APART: [&str; 2] = ["header", "nav"];
 /// Maximum number of headings that are compared with the title.
 const MAX_HEADLINES: usize = 8;
 /// Item properties of dates that are not those of a page's publication.
@@ -120,19 +123,21 @@ impl MetaElements {
 }
 
 /// Returns the first headings of a page that may be its headline: those of the first level, and the first of the second
-/// behind them. Themes use the first level for the name of the site, and then the second for the page.
+/// if the first level is outside of the content or in a header. Themes use it for the name of the site, and then the
+/// second for the page.
 fn headlines(page: &Document) -> Vec<Headline> {
     let headings = page.select("h1, h2");
     let (titles, sections): (Vec<NodeRef>, Vec<NodeRef>) =
         headings.nodes().iter().copied().partition(|heading| heading.has_name("h1"));
     let begins = headings.nodes().first().is_some_and(|heading| heading.has_name("h1"));
-    let section = sections.first().filter(|section| begins && !is_in(section, &["header", "nav"]));
-    let found: Vec<(&NodeRef, bool)> = titles
-        .iter()
-        .take(MAX_HEADLINES)
-        .chain(section)
-        .map(|heading| (heading, is_in(heading, &["main", "article"])))
-        .collect();
+    let is_below_logo = |section: &&NodeRef| {
+        let is_outside = titles.first().is_some_and(|title| !is_in(title, &CONTENT));
+        let is_apart = is_in(section, &CONTENT) || titles.first().is_some_and(|title| is_in(title, &APART));
+        begins && is_outside && is_apart && !is_in(section, &APART)
+    };
+    let section = sections.first().filter(is_below_logo);
+    let found: Vec<(&NodeRef, bool)> =
+        titles.iter().take(MAX_HEADLINES).chain(section).map(|heading| (heading, is_in(heading, &CONTENT))).collect();
     // A logo stands outside of the content in which there is another heading.
     let any_in_content = found.iter().any(|(_, in_content)| *in_content);
     let read = |(at, (heading, in_content)): (usize, &(&NodeRef, bool))| {

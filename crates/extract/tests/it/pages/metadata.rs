@@ -38,7 +38,8 @@ fn titles_drop_site_name() {
         ),
         ("<title>The ford - Rivers</title>", "<h1>Rivers</h1><main><h2>2. The ford</h2></main>", "The ford - Rivers"),
         ("<title>Example News: The ford</title>", "<main><h1>The ford</h1></main>", "The ford"),
-        ("<title>The ford – Rivers</title>", "<h1>Rivers</h1><h2>The ford</h2>", "The ford"),
+        ("<title>The ford – Rivers</title>", "<header><h1>Rivers</h1></header><h2>The ford</h2>", "The ford"),
+        ("<title>Rivers - The ford</title>", "<h1>The ford</h1><h2>Rivers</h2>", "The ford"),
         // The only headline, and headings of the second level that are logos, menus, sections.
         ("<title>Rivers | The ford</title>", "<h1 class='entry-title'>The ford</h1><h2>A history</h2>", "The ford"),
         ("<title>Rivers - The ford</title>", "<header><h1>The ford</h1></header>", "The ford"),
