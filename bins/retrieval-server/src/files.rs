@@ -5,6 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+/// Entries of a folder that a file system creates.
+pub const OF_THE_SYSTEM: [&str; 1] = ["lost+found"];
+
 /// Makes the entry of a file or folder in its folder survive a power cut.
 pub fn sync_parent(path: &Path) -> io::Result<()> {
     File::open(parent(path))?.sync_all()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::folder_permissions::OF_THE_SYSTEM;
+use crate::files::OF_THE_SYSTEM;
 
 /// An entry of a folder, and the levels below it that are looked at.
 pub struct Entry {

@@ -29,8 +29,6 @@ pub const TEMPORARY: &str = "tmp";
 const OWN: [&str; 7] = [INDEX, INDEX_CLAIM, OBJECTS, TEMPORARY, storage_keys::FILE, banner::KEY_FILE, LAST_BACKUP];
 /// Endings of the names of a SQLite database and the files that SQLite keeps beside it.
 pub const OF_DATABASE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
-/// Entries that a file system creates.
-pub const OF_THE_SYSTEM: [&str; 1] = ["lost+found"];
 
 /// Makes every file that this process creates private to its user. Call it before the first thread starts.
 pub fn restrict_new_files() {
@@ -107,7 +105,7 @@ impl Own {
     fn foreign_entry(&self, folder: &Path) -> io::Result<Option<String>> {
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            if !self.contains(&name) && !OF_THE_SYSTEM.contains(&name.as_str()) {
+            if !self.contains(&name) && !files::OF_THE_SYSTEM.contains(&name.as_str()) {
                 return Ok(Some(name));
             }
         }

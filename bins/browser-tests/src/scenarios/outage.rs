@@ -28,8 +28,6 @@ pub async fn run(stage: &mut Stage) -> anyhow::Result<()> {
     stage.server.resume()?;
     stage.page.until("!document.querySelector('.outage')").await?;
     stage.page.wait_for(".result").await?;
-    stage.view("#/files").await?;
-    stage.page.wait_for_text(".file-row", "tides.md").await?;
     long_document(stage).await?;
     let faults = stage.page.faults().await?;
     ensure!(faults.is_empty(), "{faults:?}");
@@ -43,6 +41,7 @@ async fn long_document(stage: &mut Stage) -> anyhow::Result<()> {
     stage.upload(&[("long.md", text.as_str())]).await?;
     let page = &stage.page;
     stage.view("#/files").await?;
+    page.wait_for_text(".file-row", "tides.md").await?;
     page.wait_for_text(".file-row a", "long.md").await?;
     page.press("long.md").await?;
     page.press("Load the next part").await?;

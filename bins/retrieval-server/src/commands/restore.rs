@@ -15,7 +15,8 @@ use super::backup::BackupError;
 use crate::archive::{self, Manifest, Part};
 use crate::database_use::{self, with_suffix};
 use crate::draft::{Draft, PREFIX};
-use crate::folder_permissions::{OF_DATABASE, OF_THE_SYSTEM};
+use crate::files::OF_THE_SYSTEM;
+use crate::folder_permissions::OF_DATABASE;
 use crate::{compose, data_folder, files, output};
 
 pub async fn run(folder: &Path, settings: &Settings) -> anyhow::Result<()> {

@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 const BATCH: i64 = 500;
 /// Time after which an object is looked at again that storage refuses to measure.
 const POSTPONED: Duration = Duration::from_hours(1);
-/// The same for one that storage was too busy for. The file counts its declared size until then.
+/// Time after which an object is looked at again that storage was too busy to measure. The file counts its declared size until then.
 const POSTPONED_IF_BUSY: Duration = Duration::from_mins(2);
 /// Concurrent requests to storage.
 const CONCURRENT: usize = 8;

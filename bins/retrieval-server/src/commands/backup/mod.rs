@@ -17,7 +17,7 @@ use time::format_description::well_known::Rfc3339;
 use self::object_copy::{Missing, ObjectCopy};
 use crate::archive::{self, Manifest, Part};
 use crate::draft::Draft;
-use crate::folder_permissions::OF_THE_SYSTEM;
+use crate::files::OF_THE_SYSTEM;
 use crate::{compose, data_folder, environment, last_backup, output};
 
 pub use self::error::BackupError;
