@@ -105,7 +105,7 @@ fn numbers_that_no_cited_passage_states_are_removed() {
         ("Green tea is steeped at 900 °C and explodes [1].", None),
         ("## Green tea at 900 °C\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
         ("### 2.1 Heat\n\nBoiling water burns it [1].", Some("## 2.1 Heat\n\nBoiling water burns it. [1]")),
-        ("## 13. Heat of 80 °C\n\nIt burns it [1].", Some("## 13. Heat of 80 °C\n\nIt burns it. [1]")),
+        ("## 13. Heat of 80 °C\n\nIt burns it [1].", Some("## 13\\. Heat of 80 °C\n\nIt burns it. [1]")),
         ("## 13. Heat of 900 °C\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
         ("## 2.5 million leaves\n\nBoiling water burns it [1].", Some("Boiling water burns it. [1]")),
         ("1.1. Boiling water burns it [1].", Some("- Boiling water burns it. [1]")),
