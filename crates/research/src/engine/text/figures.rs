@@ -388,8 +388,8 @@ mod tests {
         assert!(is_stated(&numbers, &numbers));
         assert!(!is_stated(&numbers, &"2024-03-12 ".repeat(5_000)));
         assert_eq!(stated_part("(99 ".repeat(5_000), &[]), None);
-        // Most of it is for the numbers, even without optimization.
-        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+        // It takes three seconds of a processor without optimization.
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
         assert!(is_stated(&"9".repeat(1_000), ""), "it has no reading");
     }
 }
