@@ -123,8 +123,8 @@ pub async fn record_crawl_visit(
     if is_nearer && limits.is_depth_bounded {
         read_again(&mut url, &change, limits, now);
     }
-    let is_withdrawn = is_withdrawn(&url) && !is_target_pending;
-    write_page(connection, &before, &url, change, is_withdrawn.then_some(&claims), now).await?;
+    let claims = (is_withdrawn(&url) && !is_target_pending).then_some(claims.as_slice());
+    write_page(connection, &before, &url, change, claims, now).await?;
     count(&mut crawl, &before, &url);
     let mut deltas = Deltas::default();
     deltas.add_url(&before, -1);
@@ -202,7 +202,7 @@ async fn write_page(
     before: &CrawlUrl,
     url: &CrawlUrl,
     change: PageChange,
-    claims: Option<&Vec<CrawlId>>,
+    claims: Option<&[CrawlId]>,
     now: Timestamp,
 ) -> Result<()> {
     match change {

@@ -109,21 +109,28 @@ pub async fn settle_uploads(
     add(connection, organization_id, added).await
 }
 
+/// Writes the time until which uploads may come, to files of these keys that match a condition.
+macro_rules! write_upload_ends {
+    ($connection:expr, $organization_id:expr, $object_keys:expr, $condition:expr, $end:expr) => {{
+        lock($connection, $organization_id).await?;
+        for chunk in $object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
+            let matching = files::table
+                .filter(files::organization_id.eq(Bind($organization_id)))
+                .filter(files::object_key.eq_any(chunk.to_vec()))
+                .filter($condition);
+            diesel::update(matching).set(files::upload_expires_at.eq(Bind($end))).execute($connection).await?;
+        }
+        Ok(())
+    }};
+}
+
 pub async fn remeasure_uploads(
     connection: &mut Conn,
     organization_id: OrganizationId,
     object_keys: Vec<String>,
     now: Timestamp,
 ) -> Result<()> {
-    lock(connection, organization_id).await?;
-    for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
-        let settled = files::table
-            .filter(files::organization_id.eq(Bind(organization_id)))
-            .filter(files::object_key.eq_any(chunk.to_vec()))
-            .filter(files::upload_expires_at.is_null());
-        diesel::update(settled).set(files::upload_expires_at.eq(Bind(now))).execute(connection).await?;
-    }
-    Ok(())
+    write_upload_ends!(connection, organization_id, object_keys, files::upload_expires_at.is_null(), now)
 }
 
 pub async fn postpone_uploads(
@@ -133,15 +140,7 @@ pub async fn postpone_uploads(
     now: Timestamp,
     until: Timestamp,
 ) -> Result<()> {
-    lock(connection, organization_id).await?;
-    for chunk in object_keys.chunks(MAX_VALUES_PER_STATEMENT) {
-        let expired = files::table
-            .filter(files::organization_id.eq(Bind(organization_id)))
-            .filter(files::object_key.eq_any(chunk.to_vec()))
-            .filter(files::upload_expires_at.le(Bind(now)));
-        diesel::update(expired).set(files::upload_expires_at.eq(Bind(until))).execute(connection).await?;
-    }
-    Ok(())
+    write_upload_ends!(connection, organization_id, object_keys, files::upload_expires_at.le(Bind(now)), until)
 }
 
 pub async fn release_upload(
