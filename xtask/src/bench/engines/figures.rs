@@ -1,17 +1,19 @@
 //! Figures of a contender on a collection.
 
 use crate::bench::report::Section;
+use serde::{Deserialize, Serialize};
 
 /// Numbers of concurrent clients.
 pub const CLIENTS: [usize; 3] = [1, 8, 64];
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Import {
     /// Documents per second until all can be found.
     pub rate: f64,
     pub disk_mb: f64,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub contender: String,
     pub collection: String,

@@ -3,6 +3,7 @@
 mod chart;
 mod contender;
 mod figures;
+mod measured;
 mod publish;
 mod raw_meilisearch;
 mod raw_tantivy;
@@ -17,7 +18,8 @@ use super::{Options, check_interrupt, disk, process, progress, spinner, topics};
 use anyhow::bail;
 use contender::{Contender, Form};
 use figures::{CLIENTS, Figures, Import};
-use std::path::Path;
+use measured::{Kept, Measured};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const SIZES: [usize; 2] = [5_000, 100_000];
@@ -36,6 +38,9 @@ pub struct EnginesOptions {
     /// `engines` only: write tables and chart into docs/
     #[arg(long)]
     publish: bool,
+    /// `engines` only: keep the figures of each contender in this file; a run that ended early goes on with it
+    #[arg(long, value_name = "FILE")]
+    keep_figures: Option<PathBuf>,
 }
 
 /// Starts a contender without documents.
@@ -63,10 +68,25 @@ pub fn measure(options: &Options, program: &Path, report: &mut Report) -> anyhow
         eprintln!("without --collection ranking quality is not measured");
     }
     let sizes = if options.engines.sizes.is_empty() { &SIZES[..] } else { &options.engines.sizes };
+    let kept = options.engines.keep_figures.as_deref().map(Kept::open).transpose()?;
     let mut all = Vec::new();
     let mut on = |collection: &Collection, labelled: Option<&Labelled>| -> anyhow::Result<()> {
-        for (_, start) in CONTENDERS.iter().filter(|(name, _)| is_chosen(name)) {
-            all.extend(run(options, program, *start, collection, labelled, report)?);
+        for (name, start) in CONTENDERS.iter().filter(|(name, _)| is_chosen(name)) {
+            let measured = if let Some(measured) = kept.as_ref().and_then(|kept| kept.find(name, collection)) {
+                eprintln!("{name}, {}: measured on {} at {}", collection.title(), measured.date, measured.commit);
+                measured.clone()
+            } else {
+                let figures = run(options, program, *start, collection, labelled)?;
+                let measured = Measured::new(name, collection, report.machine(), figures);
+                if let Some(kept) = kept.as_ref().filter(|_| !measured.figures.is_empty()) {
+                    kept.add(&measured)?;
+                }
+                measured
+            };
+            for figures in &measured.figures {
+                figures.report(report.section(format!("{}, {}", figures.contender, collection.title())));
+            }
+            all.push(measured);
         }
         Ok(())
     };
@@ -89,7 +109,6 @@ fn run(
     start: Start,
     collection: &Collection,
     labelled: Option<&Labelled>,
-    report: &mut Report,
 ) -> anyhow::Result<Vec<Figures>> {
     let mut contender = match start(program) {
         Ok(contender) => contender,
@@ -106,7 +125,6 @@ fn run(
     let mut all = Vec::new();
     for form in contender.forms() {
         let figures = search(options, contender.as_ref(), &form, collection, labelled, import)?;
-        figures.report(report.section(format!("{}, {}", figures.contender, collection.title())));
         // A run takes up to hours: if a later program fails, this is not lost.
         eprintln!("{}", table::markdown(std::slice::from_ref(&figures)));
         all.push(figures);
