@@ -473,8 +473,12 @@ pub enum Profile {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may end early")]
+    use std::collections::BTreeSet;
+
     use super::*;
     use clap::CommandFactory;
+
+    const PAGE: &str = include_str!("../../../docs/cli.md");
 
     #[test]
     fn command_line_is_consistent() {
@@ -525,6 +529,36 @@ mod tests {
             let refused = Cli::try_parse_from(command_line).unwrap_err();
             assert_eq!(refused.exit_code(), 2);
             assert!(refused.to_string().contains(named), "{refused}");
+        }
+    }
+
+    /// Returns the options that the page's tables name in the rows with these first cells.
+    fn documented(is_row: impl Fn(&str) -> bool) -> BTreeSet<&'static str> {
+        let rows = PAGE.lines().filter(|line| line.split(" | ").next().is_some_and(&is_row));
+        rows.flat_map(|row| row.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')).collect()
+    }
+
+    #[test]
+    fn every_option_is_documented() {
+        let program = Cli::command();
+        let mut commands: Vec<_> =
+            program.get_subcommands().map(|command| (command.get_name().to_owned(), command)).collect();
+        for (path, command) in commands.clone() {
+            let inner = command.get_subcommands().map(|inner| (format!("{path} {}", inner.get_name()), inner));
+            commands.extend(inner);
+        }
+        for (path, command) in &commands {
+            // Options that are settings, too, have rows of their own.
+            let named = documented(|cell| {
+                let is_of_command = [" ", "`"].iter().any(|end| cell.contains(&format!("`{path}{end}")));
+                cell.starts_with("| `--") || (cell.starts_with("| `") && is_of_command)
+            });
+            for option in command.get_arguments().filter(|argument| !argument.is_positional()) {
+                let long = option.get_long().map(|name| format!("--{name}"));
+                let short = option.get_short().map(|name| format!("-{name}"));
+                let is_named = [long, short].into_iter().flatten().any(|name| named.contains(name.as_str()));
+                assert!(is_named, "docs/cli.md: `{path}` lacks {option}");
+            }
         }
     }
 

@@ -94,6 +94,26 @@ mod tests {
         assert!(published.agent("retrieval-researcher").is_some() && published.skill("no-such").is_none());
     }
 
+    /// Returns the names of the shell variables that a text uses.
+    fn variables(text: &str) -> Vec<&str> {
+        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let uses = text.split('$').skip(1).map(|rest| rest.trim_start_matches('{'));
+        let names = uses.map(|rest| rest.split(|c: char| !is_name(c)).next().unwrap());
+        names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase())).collect()
+    }
+
+    /// The skill `retrieval-search` explains the key, without which an agent has no access at all.
+    #[test]
+    fn variables_are_explained_where_they_are_used() {
+        assert_eq!(variables("cost $5: '\"$A_1\"' ${B} $c $"), ["A_1", "B"]);
+        let published = Published::new("https://api.example.com").unwrap();
+        for text in published.skills.iter().chain(&published.agents) {
+            for variable in variables(&text.text).into_iter().filter(|variable| *variable != "RETRIEVAL_API_KEY") {
+                assert!(text.text.contains(&format!("`{variable}`")), "{}: {variable}", text.name);
+            }
+        }
+    }
+
     #[test]
     fn base_url_that_would_break_the_installer_is_rejected() {
         for address in ["https://a'b", "https://a b", "https://a\n", "https://a\"b", "https://a`b", "https://a\\b"] {

@@ -14,9 +14,12 @@ const LAST: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 pub fn run_ended(run: &IndexRun) -> NewWebhookEvent {
     let event_type = if run.error.is_none() { WebhookEvent::RunCompleted } else { WebhookEvent::RunFailed };
     let stats = run.stats();
-    let mut data = json!({
+    let data = json!({
         "sync_id": run.sync_id.to_string(),
         "state": run.state.as_str(),
+        "started_at": run.started_at.map(rfc3339),
+        "completed_at": run.completed_at.map(rfc3339),
+        "error": run.error,
         "stats": {
             "enumerated": stats.enumerated,
             "fetched": stats.fetched,
@@ -27,14 +30,6 @@ pub fn run_ended(run: &IndexRun) -> NewWebhookEvent {
             "bytes": stats.bytes,
         },
     });
-    for (name, at) in [("started_at", run.started_at), ("completed_at", run.completed_at)] {
-        if let Some(at) = at {
-            data[name] = rfc3339(at).into();
-        }
-    }
-    if let Some(error) = &run.error {
-        data["error"] = error.as_str().into();
-    }
     let at = run.completed_at.unwrap_or(run.requested_at);
     NewWebhookEvent { event_type, subject: run.sync_id.to_string(), payload: body(event_type, at, data) }
 }
@@ -92,9 +87,14 @@ mod tests {
         assert_eq!((&body["type"], &body["timestamp"]), (&json!("run.failed"), &json!("2026-09-21T14:13:20.5Z")));
         assert_eq!(body["data"]["sync_id"], "00000000-0000-0000-0000-000000000007");
         assert_eq!((&body["data"]["error"], &body["data"]["stats"]["indexed"]), (&json!("no storage"), &json!(3)));
-        assert!(body["data"].get("started_at").is_none());
+        assert_eq!(body["data"]["completed_at"], body["timestamp"]);
+        assert!(body["data"].get("started_at").is_some_and(Value::is_null), "{body}");
         let completed = run_ended(&IndexRun { state: RunState::Completed, ..queued });
         assert_eq!(completed.event_type, WebhookEvent::RunCompleted);
+        let body: Value = serde_json::from_str(&completed.payload).expect("JSON");
+        for field in ["started_at", "completed_at", "error"] {
+            assert!(body["data"].get(field).is_some_and(Value::is_null), "{field}, as in the API: {body}");
+        }
     }
 
     #[test]

@@ -150,6 +150,17 @@ fn each_missing_dependency_fails_with_a_hint() {
 }
 
 #[test]
+fn disabled_index_is_a_warning_about_what_needs_it() {
+    let server = Server::prepare(Database::sqlite(), "[index]\nbackend = \"none\"\n");
+    let done = server.command(&["doctor", "--json"]);
+    let findings = findings(&done);
+    let finding = findings.iter().find(|finding| finding["check"] == "index").unwrap();
+    assert_eq!(finding["status"], "warn", "{finding}");
+    let detail = finding["detail"].as_str().unwrap();
+    assert!(detail.contains("searches of files return 503") && detail.contains("`web.providers`"), "{finding}");
+}
+
+#[test]
 fn wrong_password_of_redis_is_named() {
     let Some(redis) = program::redis() else { return };
     let url = format!("redis://:hunter2@{}", redis.address());

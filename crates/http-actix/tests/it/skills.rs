@@ -32,6 +32,23 @@ async fn skills_are_listed_and_read_without_a_key() {
     assert!(text.contains(&format!("BASE_URL='{PUBLIC_URL}'")));
 }
 
+/// Descriptions of warnings begin with the operation that sends them.
+#[test]
+fn warnings_of_searches_and_documents_are_explained_by_their_skills() {
+    let published = ::skills::Published::new(PUBLIC_URL).unwrap();
+    let document = openapi::document();
+    let codes = document["components"]["schemas"]["WarningCode"]["x-enumDescriptions"].as_object().unwrap();
+    for (operation, skill) in [("Search: ", "retrieval-search"), ("Document: ", "retrieval-read")] {
+        let text = &published.skill(skill).unwrap().text;
+        let sent: Vec<_> =
+            codes.iter().filter(|(_, meaning)| meaning.as_str().unwrap().starts_with(operation)).collect();
+        assert!(!sent.is_empty(), "{operation}");
+        for (code, _) in sent {
+            assert!(text.contains(&format!("\n| `{code}` |")), "{skill} lacks {code}");
+        }
+    }
+}
+
 #[actix_web::test]
 async fn an_unknown_name_has_a_hint() {
     let api = Api::new().await;

@@ -76,9 +76,11 @@ pub async fn index(settings: &Settings) -> Finding {
     };
     let probe = async {
         Ok(match settings.index.backend {
-            IndexBackend::None => {
-                Finding::warn(check, "disabled: searches return 503", "set `index.backend`, unless this is on purpose")
-            }
+            IndexBackend::None => Finding::warn(
+                check,
+                "disabled: indexing runs and searches of files return 503, web searches need `web.providers`",
+                "set `index.backend`, unless this is on purpose",
+            ),
             IndexBackend::Embedded => match TantivyEngine::inspect(&compose::index_dir(settings))? {
                 IndexDirState::Missing => Finding::pass(check, "is created at the first start"),
                 IndexDirState::InUse => Finding::pass(check, "in use by a running server"),

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::{document, path, read, settings, strings};
+use super::{assert_command, document, path, read, settings, strings};
 
 /// Returns the arguments of an instruction.
 fn instruction<'a>(containerfile: &'a str, name: &str) -> Vec<&'a str> {
@@ -45,4 +46,21 @@ fn image_is_built_by_the_pinned_compiler_and_runs_without_root() {
     }
     let entry: Value = serde_json::from_str(instruction(&containerfile, "ENTRYPOINT")[0]).unwrap();
     assert_eq!(strings(&entry), ["retrieval-server", "--config", "/etc/retrieval/settings.toml"]);
+}
+
+#[test]
+fn documented_backup_goes_to_the_volume_beside_the_data() {
+    let (containerfile, page) = (read("deploy/Containerfile"), include_str!("../../../../../docs/deploy.md"));
+    let backup = format!("{}/backup", instruction(&containerfile, "VOLUME")[0]);
+    let entry: Value = serde_json::from_str(instruction(&containerfile, "ENTRYPOINT")[0]).unwrap();
+    for command in [
+        format!("compose exec retrieval {} backup {backup}\n", strings(&entry).join(" ")),
+        format!("compose cp retrieval:{backup} "),
+        format!("compose exec retrieval rm -r {backup}\n"),
+    ] {
+        assert!(page.contains(&command), "{command}");
+    }
+    assert_command(&["backup", &backup]);
+    let data_dir = settings(&read("deploy/container.toml")).data_dir;
+    assert!(!data_dir.starts_with(&backup) && !Path::new(&backup).starts_with(&data_dir), "{}", data_dir.display());
 }

@@ -41,6 +41,18 @@ fn proxies_forward_to_the_default_ports() {
 }
 
 #[test]
+fn container_behind_a_proxy_has_the_names_of_the_proxy() {
+    let (caddy, single) = (read("deploy/proxy/Caddyfile"), read("deploy/compose/single.yml"));
+    for (section, key) in [("server", "public_url"), ("storage", "public_endpoint")] {
+        let setting = format!("{section}.{key} = ");
+        let url = caddy.lines().find_map(|line| line.split_once(&setting)).unwrap().1.trim_matches('"');
+        let variable = format!("RETRIEVAL__{section}__{key}").to_uppercase();
+        let line = format!("{variable}: {url}");
+        assert!(single.lines().any(|text| text.trim_start_matches(['#', ' ']) == line), "{line}");
+    }
+}
+
+#[test]
 fn nginx_keeps_what_signatures_charges_and_timeouts_rely_on() {
     let (settings, nginx) = (defaults(), read("deploy/proxy/nginx.conf"));
     let hosts = directives(&nginx, "proxy_set_header").into_iter().filter(|value| value.starts_with("Host "));
