@@ -35,7 +35,7 @@ def fails(error, call):
 
 def use_tavily():
     base = f"{BASE}/compat/tavily"
-    client = TavilyClient(KEY, api_base_url=base)
+    client = TavilyClient(KEY, api_base_url=base, session_id="tides")
     found = client.search(QUERY, search_depth="advanced", topic="general", include_images=True, include_usage=True)
     assert found["results"][0]["url"] == PAGE and "moon" in found["results"][0]["content"], found
     found = client.search(QUERY, include_raw_content="markdown", include_domains=["example.com"], max_results=1)

@@ -229,6 +229,17 @@ async fn faults_of_the_server_are_refunded_and_shown_as_such() {
 }
 
 #[actix_web::test]
+async fn session_ids_may_be_any_text() {
+    let api = Api::new().await.with_pages(1).await;
+    for (path, body) in all_paths() {
+        for session in ["my-session", "", " ", "é", "0190a6d2-6a5c-7cc0-8c5e-0f4c5a1b2c3d"] {
+            let request = with_key(&path, &body, Some(("X-Session-Id", session)));
+            assert_eq!(api.send(api.authorized(request)).await.status, 200, "{path} {session}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn the_rate_limit_holds() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;
