@@ -86,11 +86,12 @@ def use_exa():
 
     refused = fails(ValueError, lambda: client.search(QUERY, exclude_text=["moon"]))
     assert "400" in refused and "excludeText" in refused, refused
+    assert "/compat/exa/contents" in fails(ValueError, lambda: client.answer(QUERY))
     assert "401" in fails(ValueError, lambda: Exa("wrong", base_url=f"{BASE}/compat/exa").search(QUERY))
 
 
 def use_firecrawl():
-    # The client drops the path of the base URL, so both lead to the same paths.
+    # The synchronous client drops the path of the base URL, so both lead to the same paths.
     for base in (BASE, f"{BASE}/compat/firecrawl"):
         client = Firecrawl(api_key=KEY, api_url=base)
         found = client.search(QUERY, limit=2)
@@ -101,6 +102,7 @@ def use_firecrawl():
         assert "moon" in page.markdown and page.metadata.source_url == PAGE, page
     assert "screenshot" in fails(FirecrawlBadRequest, lambda: client.scrape(PAGE, formats=["screenshot"]))
     fails(FirecrawlError, lambda: client.scrape(UNREADABLE))
+    assert "/compat/firecrawl/v2/scrape" in fails(FirecrawlError, lambda: client.map(PAGE))
     fails(UnauthorizedError, lambda: Firecrawl(api_key="wrong", api_url=BASE).scrape(PAGE))
 
 
