@@ -9,7 +9,7 @@ import os
 
 import requests
 from exa_py import AsyncExa, Exa
-from firecrawl import Firecrawl
+from firecrawl import AsyncFirecrawl, Firecrawl
 from firecrawl.v2.utils.error_handler import BadRequestError as FirecrawlBadRequest
 from firecrawl.v2.utils.error_handler import FirecrawlError, UnauthorizedError
 from langchain_community.utilities import SearxSearchWrapper
@@ -100,6 +100,8 @@ def use_firecrawl():
         assert found.web[0].markdown.startswith("# Tides") and found.web[0].metadata.status_code == 200, found
         page = client.scrape(PAGE, formats=["markdown"], only_main_content=True)
         assert "moon" in page.markdown and page.metadata.source_url == PAGE, page
+    page = asyncio.run(AsyncFirecrawl(api_key=KEY, api_url=f"{BASE}/compat/firecrawl").scrape(PAGE, formats=["markdown"]))
+    assert "moon" in page.markdown, page
     assert "screenshot" in fails(FirecrawlBadRequest, lambda: client.scrape(PAGE, formats=["screenshot"]))
     fails(FirecrawlError, lambda: client.scrape(UNREADABLE))
     assert "/compat/firecrawl/v2/scrape" in fails(FirecrawlError, lambda: client.map(PAGE))

@@ -55,12 +55,12 @@ pub(crate) async fn refuse_as(
     respond_as(refusals, state, request, request_id, UNMATCHED, Err(failure), None).await
 }
 
-/// Refuses an unknown path.
+/// The failure of an unknown path.
 pub(crate) fn not_found() -> Failure {
     Failure::new(ErrorCode::NotFound, "no such path")
 }
 
-/// Refuses the method of a known path. `allow` lists the methods that it takes, separated by commas.
+/// The failure of a path that takes other methods. `allow` lists them, separated by commas.
 pub(crate) fn not_allowed(allow: String) -> Failure {
     let mut failure = Failure::new(ErrorCode::MethodNotAllowed, format!("this path accepts {allow} only"));
     failure.allow = Some(allow);
