@@ -144,14 +144,18 @@ pub(crate) struct Freshness {
 
 impl Freshness {
     pub fn apply(self, request: DocumentRequest) -> DocumentRequest {
-        let longest = validation::MAX_TIMEOUT_MS;
         DocumentRequest {
             max_age_seconds: self.max_age.map(|age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX)),
             cache_only: self.cache_only,
-            timeout_ms: self.timeout_ms.filter(|time| *time > 0).map(|time| time.min(longest)),
+            timeout_ms: limited_ms(self.timeout_ms),
             ..request
         }
     }
+}
+
+/// Limits a time in milliseconds to the longest one of a request. Times that are not positive ask for nothing.
+pub(crate) fn limited_ms(time: Option<i64>) -> Option<i64> {
+    time.filter(|time| *time > 0).map(|time| time.min(validation::MAX_TIMEOUT_MS))
 }
 
 fn addressed(address: &str) -> DocumentRequest {

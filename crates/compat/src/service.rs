@@ -86,6 +86,11 @@ pub trait ForeignRead: ForeignRequest {
     /// Returns a refusal for a value that cannot be honoured.
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal>;
 
+    /// Returns the time after which the client stops waiting for the answer, instead of a time for each document.
+    fn time(&self) -> Option<Duration> {
+        None
+    }
+
     /// Builds the answer from the outcomes, in the order of the reads.
     fn answer(&self, outcomes: Vec<Vec<ReadOutcome>>, moment: Moment) -> Answered;
 }

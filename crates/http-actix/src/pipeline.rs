@@ -6,6 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::Instant;
 
+use actix_web::http::header::HeaderMap;
 use actix_web::{HttpRequest, HttpResponse, web};
 use api_types::Access;
 use futures_util::FutureExt;
@@ -72,6 +73,16 @@ impl Route {
             Route::Unlisted(_) | Route::Foreign(_) => Ok(()),
         }
     }
+
+    /// Returns the session id of the header. On the paths of other services, whose session ids are any text, one that is no UUID is
+    /// ignored.
+    fn session(self, headers: &HeaderMap) -> Result<Option<String>, Failure> {
+        let session = session::from_header(headers);
+        match self {
+            Route::Operation(_) | Route::Unlisted(_) => session,
+            Route::Foreign(_) => Ok(session.unwrap_or_default()),
+        }
+    }
 }
 
 /// Admits a request, runs `handler`, and records usage. Every failure and panic becomes the error envelope.
@@ -123,7 +134,7 @@ where
                     viewer,
                     token,
                     access: Access { rate_limit: rate_limit.clone() },
-                    header_session: session::from_header(request.headers())?,
+                    header_session: route.session(request.headers())?,
                 };
                 let call = Call { context, usage: usage.clone(), request: request.clone(), payload, body_memory: None };
                 // Boxed: each caller up to the server would copy a future that contains that of the operation.

@@ -20,6 +20,7 @@ async function useTavily() {
   const read = await client.extract([PAGE, UNREADABLE]);
   assert.deepEqual([read.results.map((page) => page.url), read.failedResults.map((page) => page.url)], [[PAGE], [UNREADABLE]]);
   await assert.rejects(client.search(QUERY, { includeAnswer: true }), /include_answer/);
+  await assert.rejects(client.map(PAGE), /compat\/tavily\/extract/);
 }
 
 async function useExa() {
@@ -32,6 +33,7 @@ async function useExa() {
   assert.deepEqual(read.statuses.map((status) => status.status), ["success", "error"]);
   assert.equal(read.results[0].text, "# Tides");
   await assert.rejects(client.search(QUERY, { excludeText: ["moon"] }), /excludeText/);
+  await assert.rejects(client.answer(QUERY), /compat\/exa\/contents/);
 }
 
 async function useFirecrawl() {
@@ -43,6 +45,7 @@ async function useFirecrawl() {
   assert.match(page.markdown, /moon/);
   assert.equal(page.metadata.sourceURL, PAGE);
   await assert.rejects(client.scrape(PAGE, { formats: ["screenshot"] }), /screenshot/);
+  await assert.rejects(client.map(PAGE), /compat\/firecrawl\/v2\/scrape/);
 }
 
 await useTavily();

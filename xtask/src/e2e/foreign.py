@@ -9,7 +9,7 @@ import os
 
 import requests
 from exa_py import AsyncExa, Exa
-from firecrawl import Firecrawl
+from firecrawl import AsyncFirecrawl, Firecrawl
 from firecrawl.v2.utils.error_handler import BadRequestError as FirecrawlBadRequest
 from firecrawl.v2.utils.error_handler import FirecrawlError, UnauthorizedError
 from langchain_community.utilities import SearxSearchWrapper
@@ -35,7 +35,7 @@ def fails(error, call):
 
 def use_tavily():
     base = f"{BASE}/compat/tavily"
-    client = TavilyClient(KEY, api_base_url=base)
+    client = TavilyClient(KEY, api_base_url=base, session_id="tides")
     found = client.search(QUERY, search_depth="advanced", topic="general", include_images=True, include_usage=True)
     assert found["results"][0]["url"] == PAGE and "moon" in found["results"][0]["content"], found
     found = client.search(QUERY, include_raw_content="markdown", include_domains=["example.com"], max_results=1)
@@ -86,11 +86,12 @@ def use_exa():
 
     refused = fails(ValueError, lambda: client.search(QUERY, exclude_text=["moon"]))
     assert "400" in refused and "excludeText" in refused, refused
+    assert "/compat/exa/contents" in fails(ValueError, lambda: client.answer(QUERY))
     assert "401" in fails(ValueError, lambda: Exa("wrong", base_url=f"{BASE}/compat/exa").search(QUERY))
 
 
 def use_firecrawl():
-    # The client drops the path of the base URL, so both lead to the same paths.
+    # The synchronous client drops the path of the base URL, so both lead to the same paths.
     for base in (BASE, f"{BASE}/compat/firecrawl"):
         client = Firecrawl(api_key=KEY, api_url=base)
         found = client.search(QUERY, limit=2)
@@ -99,8 +100,11 @@ def use_firecrawl():
         assert found.web[0].markdown.startswith("# Tides") and found.web[0].metadata.status_code == 200, found
         page = client.scrape(PAGE, formats=["markdown"], only_main_content=True)
         assert "moon" in page.markdown and page.metadata.source_url == PAGE, page
+    page = asyncio.run(AsyncFirecrawl(api_key=KEY, api_url=f"{BASE}/compat/firecrawl").scrape(PAGE, formats=["markdown"]))
+    assert "moon" in page.markdown, page
     assert "screenshot" in fails(FirecrawlBadRequest, lambda: client.scrape(PAGE, formats=["screenshot"]))
     fails(FirecrawlError, lambda: client.scrape(UNREADABLE))
+    assert "/compat/firecrawl/v2/scrape" in fails(FirecrawlError, lambda: client.map(PAGE))
     fails(UnauthorizedError, lambda: Firecrawl(api_key="wrong", api_url=BASE).scrape(PAGE))
 
 

@@ -26,17 +26,26 @@ impl Service for Exa {
     ];
 
     fn error(code: ErrorCode, message: &str, request_id: Uuid) -> ErrorReply {
-        let tag = match code {
-            ErrorCode::MissingApiKey | ErrorCode::InvalidApiKey => "INVALID_API_KEY",
-            ErrorCode::InsufficientBalance => "NO_MORE_CREDITS",
-            ErrorCode::InsufficientScope => "ACCESS_DENIED",
-            ErrorCode::RateLimited => "RATE_LIMIT_EXCEEDED",
-            ErrorCode::ProviderUnavailable | ErrorCode::RetrievalNotConfigured | ErrorCode::Overloaded => {
-                "SERVICE_UNAVAILABLE"
-            }
-            _ if code.status() < 500 => "INVALID_REQUEST_BODY",
-            _ => "INTERNAL_ERROR",
-        };
-        ErrorReply { status: code.status(), body: json!({"requestId": request_id, "error": message, "tag": tag}) }
+        let mut body = json!({"requestId": request_id, "error": message});
+        if let Some(tag) = tag(code) {
+            body["tag"] = tag.into();
+        }
+        ErrorReply { status: code.status(), body }
     }
+}
+
+/// Returns the kind of an error. The original names none of an unknown path or a wrong method.
+fn tag(code: ErrorCode) -> Option<&'static str> {
+    Some(match code {
+        ErrorCode::MissingApiKey | ErrorCode::InvalidApiKey => "INVALID_API_KEY",
+        ErrorCode::InsufficientBalance => "NO_MORE_CREDITS",
+        ErrorCode::InsufficientScope => "ACCESS_DENIED",
+        ErrorCode::RateLimited => "RATE_LIMIT_EXCEEDED",
+        ErrorCode::NotFound | ErrorCode::MethodNotAllowed => return None,
+        ErrorCode::ProviderUnavailable | ErrorCode::RetrievalNotConfigured | ErrorCode::Overloaded => {
+            "SERVICE_UNAVAILABLE"
+        }
+        _ if code.status() < 500 => "INVALID_REQUEST_BODY",
+        _ => "INTERNAL_ERROR",
+    })
 }

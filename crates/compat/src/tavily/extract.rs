@@ -1,9 +1,11 @@
+use std::time::Duration;
+
 use api_types::{ContentFormat, DocumentRequest};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{CHUNK_SEPARATOR, Tavily};
-use crate::document::{self, Freshness, check_count, passage_texts};
+use crate::document::{self, check_count, limited_ms, passage_texts};
 use crate::request::OneOrMany;
 use crate::{Answered, ForeignRead, ForeignRequest, Moment, ReadOutcome, Refusal};
 
@@ -19,7 +21,7 @@ pub struct ExtractRequest {
     query: Option<String>,
     chunks_per_source: Option<usize>,
     include_usage: Option<bool>,
-    /// Seconds.
+    /// Seconds that the client waits for the answer.
     timeout: Option<f64>,
 }
 
@@ -34,10 +36,6 @@ impl ExtractRequest {
             Some("text") => Ok(ContentFormat::Text),
             Some(_) => Err(Refusal::new("format", "format must be `markdown` or `text`")),
         }
-    }
-
-    fn timeout_ms(&self) -> Option<i64> {
-        self.timeout.map(|seconds| (seconds * 1_000.0) as i64)
     }
 
     fn raw_content(&self, outcome: &ReadOutcome) -> Result<String, document::Failure> {
@@ -58,15 +56,16 @@ impl ForeignRead for ExtractRequest {
     fn reads(&self) -> Result<Vec<Vec<DocumentRequest>>, Refusal> {
         let (urls, format) = (self.urls(), self.format()?);
         check_count("urls", &urls)?;
-        let freshness = Freshness { timeout_ms: self.timeout_ms(), ..Freshness::default() };
-        let read = |url: &String| {
-            let read = match self.query.as_deref() {
-                Some(query) => document::passages(url, Some(query)),
-                None => document::whole(url, format, None),
-            };
-            vec![freshness.apply(read)]
+        let read = |url: &String| match self.query.as_deref() {
+            Some(query) => vec![document::passages(url, Some(query))],
+            None => vec![document::whole(url, format, None)],
         };
         Ok(urls.iter().map(read).collect())
+    }
+
+    fn time(&self) -> Option<Duration> {
+        let milliseconds = limited_ms(self.timeout.map(|seconds| (seconds * 1_000.0) as i64))?;
+        u64::try_from(milliseconds).ok().map(Duration::from_millis)
     }
 
     fn answer(&self, outcomes: Vec<Vec<ReadOutcome>>, moment: Moment) -> Answered {

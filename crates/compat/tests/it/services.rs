@@ -26,6 +26,13 @@ fn errors_have_the_format_of_the_service() {
 }
 
 #[test]
+fn unknown_paths_and_wrong_methods_are_no_faults_of_a_body() {
+    let body = json!({"requestId": Uuid::nil(), "error": "text"});
+    assert_eq!(error::<Exa>(ErrorCode::NotFound), (404, body.clone()));
+    assert_eq!(error::<Exa>(ErrorCode::MethodNotAllowed), (405, body));
+}
+
+#[test]
 fn every_error_keeps_its_class() {
     for code in ErrorCode::ALL {
         for (status, _) in [error::<Tavily>(code), error::<Exa>(code), error::<Firecrawl>(code)] {

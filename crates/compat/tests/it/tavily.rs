@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use api_types::{ContentFormat, Freshness, Selection};
 use compat::tavily::{ExtractRequest, SearchRequest};
 use compat::{ForeignRead, ForeignSearch, Hit};
@@ -103,6 +105,24 @@ fn an_extraction_is_mapped() {
     assert_eq!((read.canonical_url.as_deref(), read.content.format), (Some(URL), ContentFormat::Text));
     let read = &reads(json!({"urls": [URL], "query": "moon"}))[0][0];
     assert_eq!((read.query.as_deref(), read.content.selection), (Some("moon"), Selection::QueryRelevant));
+}
+
+#[test]
+fn the_time_of_an_extraction_is_that_of_the_whole_request() {
+    for (timeout, time) in [
+        (json!(2), Some(Duration::from_secs(2))),
+        (json!(0.25), Some(Duration::from_millis(250))),
+        (json!(61), Some(Duration::from_secs(60))),
+        (json!(1e300), Some(Duration::from_secs(60))),
+        (json!(0), None),
+        (json!(0.0001), None),
+        (json!(-1e300), None),
+        (json!(null), None),
+    ] {
+        let request = asked::<ExtractRequest>(json!({"urls": [URL, "x"], "timeout": timeout})).unwrap();
+        assert_eq!(request.time(), time, "{timeout}");
+        assert!(request.reads().unwrap().iter().flatten().all(|read| read.timeout_ms.is_none()), "{timeout}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::http::StatusCode;
 use actix_web::web::Payload;
@@ -18,6 +18,9 @@ use crate::json;
 use crate::memory::Gathered;
 use crate::reply::{Reply, log};
 
+/// Time from the last read until the client has the answer.
+const RESERVE: Duration = Duration::from_millis(500);
+
 /// Answers a request to read documents.
 pub(super) async fn post<T: ForeignPath + ForeignRead>(request: HttpRequest, payload: Payload) -> HttpResponse {
     request::post::<T>(request, payload, answer).await
@@ -30,9 +33,11 @@ pub(super) async fn answer<T: ForeignPath + ForeignRead>(
     started: Instant,
 ) -> Result<Reply, Failure> {
     let started_at = context.state.now();
+    // Earlier than the client stops waiting: it would lose the pages that were read.
+    let reads_end = asked.time().map(|time| Deadline::after(time).earlier(RESERVE));
     let groups = asked.reads()?;
     let memory = context.gather();
-    let mut documents = all(context, T::FOREIGN.name, groups, context.deadline(), &memory).await;
+    let mut documents = all(context, T::FOREIGN.name, groups, reads_end, context.deadline(), &memory).await;
     if let Some(failure) = batch::fault_of_all(&mut documents) {
         return Err(failure);
     }
@@ -45,21 +50,21 @@ pub(super) async fn answer<T: ForeignPath + ForeignRead>(
     Ok(Reply::serialized(status, memory.into_answer(body).await?))
 }
 
-/// Reads groups of documents, a few at a time, and logs what failed. Returns the outcomes in their groups, with memory for the
-/// documents.
+/// Reads groups of documents, a few at a time, and logs what failed. Stored content must do after `reads_end`; without it the time of
+/// each page begins with its read. Returns the outcomes in their groups, with memory for the documents.
 pub(super) async fn all(
     context: &Context,
     route: &str,
     groups: Vec<Vec<DocumentRequest>>,
+    reads_end: Option<Deadline>,
     deadline: Deadline,
     memory: &Gathered<'_>,
 ) -> Vec<Vec<Result<DocumentResponse, Failure>>> {
     let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
     let share = batch::share(sizes.iter().sum());
-    // The time of each page begins with its read.
     let requests = groups.into_iter().flatten().map(|mut request| {
         batch::limit(&mut request.content, None, share);
-        convert(request)
+        convert(request).map(|read| ReadRequest { deadline: reads_end.unwrap_or(read.deadline), ..read })
     });
     let outcomes = batch::read_all(context, requests, deadline, memory).await;
     let mut outcomes = outcomes.into_iter().map(|outcome| {

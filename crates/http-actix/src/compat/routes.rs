@@ -1,38 +1,48 @@
-use actix_web::{HttpRequest, Resource, Route, web};
+use actix_web::{HttpRequest, Resource, Route, guard, web};
 use compat::exa::{self, Exa};
 use compat::firecrawl::{self, Firecrawl};
 use compat::openwebui::{self, OpenWebUi};
 use compat::searxng::{self, Searxng};
 use compat::tavily::{self, Tavily};
+use compat::{ForeignRead, ForeignSearch};
 use model::Scope;
 
 use super::request::ForeignPath;
 use super::{page, read, refusals, search};
 use crate::State;
+use crate::failure::Failure;
 use crate::handlers::unmatched;
 use crate::pipeline::Foreign;
 
 /// Registers the paths of all services. They are not part of the published contract, which describes `/v1`.
 pub(crate) fn register(app: &mut web::ServiceConfig) {
-    let searching = || web::post().to(search::post::<firecrawl::SearchRequest>);
-    let scraping = || web::post().to(read::post::<firecrawl::ScrapeRequest>);
-    app.service(post("/compat/tavily/search", web::post().to(search::post::<tavily::SearchRequest>)))
-        .service(post("/compat/tavily/extract", web::post().to(read::post::<tavily::ExtractRequest>)))
-        .service(post("/compat/exa/search", web::post().to(search::post::<exa::SearchRequest>)))
-        .service(post("/compat/exa/contents", web::post().to(read::post::<exa::ContentsRequest>)))
-        .service(post("/compat/firecrawl/v2/search", searching()))
-        .service(post("/compat/firecrawl/v2/scrape", scraping()))
-        // The Python client drops the path of its base URL. Other methods have no meaning here: this is no API of ours.
-        .service(web::resource("/v2/search").route(searching()).default_service(web::to(unmatched::unknown_path)))
-        .service(web::resource("/v2/scrape").route(scraping()).default_service(web::to(unmatched::unknown_path)))
+    app.service(searches::<tavily::SearchRequest>("/compat/tavily/search"))
+        .service(reads::<tavily::ExtractRequest>("/compat/tavily/extract"))
+        .service(others::<tavily::SearchRequest>("/compat/tavily"))
+        .service(searches::<exa::SearchRequest>("/compat/exa/search"))
+        .service(reads::<exa::ContentsRequest>("/compat/exa/contents"))
+        .service(others::<exa::SearchRequest>("/compat/exa"))
+        .service(searches::<firecrawl::SearchRequest>("/compat/firecrawl/v2/search"))
+        .service(reads::<firecrawl::ScrapeRequest>("/compat/firecrawl/v2/scrape"))
+        .service(others::<firecrawl::SearchRequest>("/compat/firecrawl"))
+        // The synchronous Python client drops the path of its base URL. Other methods have no meaning here: this is no API of ours.
+        .service(
+            others::<firecrawl::SearchRequest>("/v2")
+                .guard(guard::Post())
+                .service(searches::<firecrawl::SearchRequest>("/search"))
+                .service(reads::<firecrawl::ScrapeRequest>("/scrape")),
+        )
         // Some clients send requests to the base URL itself, as the original permits.
         .service(get(
             &["/compat/searxng/search", "/compat/searxng", "/compat/searxng/"],
+            searxng::SearchRequest::FOREIGN,
             [web::get(), web::head()].map(|route| route.to(search::get::<searxng::SearchRequest>)),
         ))
-        .service(post("/compat/openwebui/search", web::post().to(search::post::<openwebui::SearchRequest>)))
-        .service(post("/compat/openwebui/load", web::post().to(read::post::<openwebui::LoadRequest>)))
-        .service(get(&["/read/{url:.*}"], [web::get(), web::head()].map(|route| route.to(page::get))));
+        .service(others::<searxng::SearchRequest>("/compat/searxng"))
+        .service(searches::<openwebui::SearchRequest>("/compat/openwebui/search"))
+        .service(reads::<openwebui::LoadRequest>("/compat/openwebui/load"))
+        .service(others::<openwebui::SearchRequest>("/compat/openwebui"))
+        .service(get(&["/read/{url:.*}"], &page::READ, [web::get(), web::head()].map(|route| route.to(page::get))));
 }
 
 /// Returns the names that usage and logs give the paths.
@@ -52,19 +62,50 @@ pub(crate) fn names() -> [&'static str; 10] {
     .map(|foreign| foreign.name)
 }
 
-fn post(path: &str, route: Route) -> Resource {
-    web::resource(path).route(route).default_service(wrong_method("POST"))
+fn searches<T: ForeignPath + ForeignSearch>(path: &str) -> Resource {
+    post::<T>(path, web::post().to(search::post::<T>))
 }
 
-fn get(paths: &[&str], routes: [Route; 2]) -> Resource {
+fn reads<T: ForeignPath + ForeignRead>(path: &str) -> Resource {
+    post::<T>(path, web::post().to(read::post::<T>))
+}
+
+fn post<T: ForeignPath>(path: &str, route: Route) -> Resource {
+    web::resource(path).route(route).default_service(wrong_method(T::FOREIGN, "POST"))
+}
+
+fn get(paths: &[&str], foreign: &'static Foreign, routes: [Route; 2]) -> Resource {
     let resource = routes.into_iter().fold(web::resource(paths.to_vec()), Resource::route);
-    resource.default_service(wrong_method("GET, HEAD"))
+    resource.default_service(wrong_method(foreign, "GET, HEAD"))
 }
 
-fn wrong_method(allow: &'static str) -> Route {
-    web::to(move |request: HttpRequest, state: web::Data<State>| async move {
-        unmatched::wrong_method(allow, request, state).await
+fn wrong_method(foreign: &'static Foreign, allow: &'static str) -> Route {
+    refusal(foreign, move || unmatched::not_allowed(allow.to_owned()))
+}
+
+/// Answers the other paths below a base path of the service of `T`.
+fn others<T: ForeignPath>(base: &str) -> actix_web::Scope {
+    web::scope(base).default_service(refusal(T::FOREIGN, unmatched::not_found))
+}
+
+/// Answers an unmatched request in the format of the service. The message names its known paths: clients show little else.
+fn refusal(foreign: &'static Foreign, failure: impl Fn() -> Failure + Clone + 'static) -> Route {
+    web::to(move |request: HttpRequest, state: web::Data<State>| {
+        let (mut failure, known) = (failure(), implemented(foreign));
+        failure.message = format!("{}; implemented here: {known}; see docs/compat.md", failure.message);
+        async move { unmatched::refuse_as(&foreign.refusals, &request, &state, failure).await }
     })
+}
+
+/// Lists the paths of the service that `foreign` belongs to.
+fn implemented(foreign: &Foreign) -> String {
+    let of_service = names().into_iter().filter(|name| service(name) == service(foreign.name));
+    of_service.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the service in the name of a path: `tavily` in `POST /compat/tavily/search`.
+fn service(name: &str) -> Option<&str> {
+    name.split('/').nth(2)
 }
 
 const fn searching(name: &'static str, refusals: crate::reply::Refusals) -> Foreign {

@@ -73,7 +73,7 @@ async fn with_documents<T: ForeignPath + ForeignSearch>(
     memory: &Gathered<'_>,
 ) -> Vec<Hit> {
     let groups = results.iter().map(|result| asked.reads(result)).collect();
-    let documents = read::all(context, T::FOREIGN.name, groups, deadline, memory).await;
+    let documents = read::all(context, T::FOREIGN.name, groups, None, deadline, memory).await;
     let hits = results.into_iter().zip(documents);
     hits.map(|(result, documents)| Hit { result, documents: read::outcomes(documents) }).collect()
 }

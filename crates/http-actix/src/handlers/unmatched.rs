@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::exchange::Exchange;
 use crate::failure::Failure;
 use crate::pipeline::{self, Route};
-use crate::reply::{Reply, respond};
+use crate::reply::{Refusals, Reply, respond, respond_as};
 
 /// One name for all unmatched requests: paths come from callers and would fill the usage tables with noise. Query
 /// parameters are not checked, since the path or method is already wrong.
@@ -44,11 +44,24 @@ pub(crate) async fn without_admission(
     respond(state, request, Exchange::of(request).request_id, UNMATCHED, outcome, None).await
 }
 
-fn not_found() -> Failure {
+/// Answers an unmatched request in the format of another service, without admission.
+pub(crate) async fn refuse_as(
+    refusals: &Refusals,
+    request: &HttpRequest,
+    state: &State,
+    failure: Failure,
+) -> HttpResponse {
+    let request_id = Exchange::of(request).request_id;
+    respond_as(refusals, state, request, request_id, UNMATCHED, Err(failure), None).await
+}
+
+/// The failure of an unknown path.
+pub(crate) fn not_found() -> Failure {
     Failure::new(ErrorCode::NotFound, "no such path")
 }
 
-fn not_allowed(allow: String) -> Failure {
+/// The failure of a path that takes other methods. `allow` lists them, separated by commas.
+pub(crate) fn not_allowed(allow: String) -> Failure {
     let mut failure = Failure::new(ErrorCode::MethodNotAllowed, format!("this path accepts {allow} only"));
     failure.allow = Some(allow);
     failure

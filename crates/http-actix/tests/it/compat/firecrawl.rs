@@ -13,7 +13,7 @@ const SCRAPE: &str = "/compat/firecrawl/v2/scrape";
 #[actix_web::test]
 async fn a_search_returns_links_or_documents() {
     let api = Api::new().await.with_pages(8).await;
-    // The Python client drops the path of its base URL.
+    // The synchronous Python client drops the path of its base URL.
     for path in [SEARCH, "/v2/search"] {
         let body = ok(&api.post(path, &json!({"query": QUERY, "sources": [{"type": "web"}]})).await);
         let web = body["data"]["web"].as_array().unwrap();

@@ -8,6 +8,7 @@ mod openwebui;
 mod reader;
 mod searxng;
 mod tavily;
+mod unmatched;
 
 use std::sync::Arc;
 
@@ -60,6 +61,23 @@ pub async fn send(api: &Api, path: &str, body: &Option<Value>) -> Answer {
 fn ok(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     answer.json()
+}
+
+/// The message of an error, in the format of the path's service.
+#[track_caller]
+fn message(path: &str, answer: &Answer) -> String {
+    let text = String::from_utf8_lossy(&answer.bytes);
+    if path.starts_with("/read/") {
+        assert_eq!(answer.header("Content-Type"), Some("text/plain; charset=utf-8"), "{path}: {text}");
+        return text.into_owned();
+    }
+    let error = answer.json();
+    let message = match path.split('/').nth(2) {
+        Some("tavily") => &error["detail"]["error"],
+        Some("openwebui") => &error["detail"],
+        _ => &error["error"],
+    };
+    message.as_str().unwrap_or_else(|| panic!("{path}: {text}")).to_owned()
 }
 
 /// An API with a web search provider that finds the page at `url`, whose text it does not know.

@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use test_support::page;
 use test_support::site::{Page, Site};
@@ -119,6 +121,29 @@ async fn pages_are_extracted_and_failures_named() {
     let failed = body["failed_results"].as_array().unwrap();
     assert_eq!((&failed[0]["url"], &failed[1]["url"]), (&json!(bad), &json!("not a url")));
     assert!(failed[0]["error"].as_str().unwrap().contains("404"), "{failed:?}");
+}
+
+#[actix_web::test]
+async fn slow_pages_leave_time_for_the_answer() {
+    let (api, site) = (Api::new().await, Site::start());
+    let stored = "https://example.com/stored";
+    api.world.import_one(page(stored, "A text that is stored.")).await;
+    site.hold();
+    // More than are read at the same time.
+    let silent: Vec<String> = (0..9).map(|n| site.url(&format!("/{n}"))).collect();
+    let urls: Vec<&str> = silent.iter().map(String::as_str).chain([stored]).collect();
+    let started = Instant::now();
+    let answer = api.post(EXTRACT, &json!({"urls": urls, "timeout": 2})).await;
+    let elapsed = started.elapsed();
+    site.release();
+    assert!(elapsed < Duration::from_secs(2), "the client has left: {elapsed:?}");
+    let body = ok(&answer);
+    let failed: Vec<&str> =
+        body["failed_results"].as_array().unwrap().iter().map(|failed| failed["url"].as_str().unwrap()).collect();
+    assert_eq!(failed, silent, "{body}");
+    let results = body["results"].as_array().unwrap();
+    assert_eq!((results.len(), &results[0]["url"]), (1, &json!(stored)), "{body}");
+    assert!(results[0]["raw_content"].as_str().unwrap().contains("stored"), "{body}");
 }
 
 #[actix_web::test]
