@@ -37,8 +37,7 @@ impl Address {
         }
     }
 
-    /// Canonicalizes a URL and keeps its parameters: those of seeds and sitemaps are meant, and pages that were not crawled may have
-    /// session ids.
+    /// Canonicalizes a URL and keeps session ids: those of seeds and sitemaps are meant, and pages that were not crawled may have some.
     ///
     /// # Errors
     /// [`UrlError`].
@@ -71,6 +70,11 @@ impl Address {
     pub fn is_target_of(&self, link: &Self) -> bool {
         let without_session = || Self::parse(&self.url).map(|address| address.url);
         link.url == self.url || (link.had_session && without_session().is_ok_and(|url| url == link.url))
+    }
+
+    /// Returns true if `url` names this page in any spelling, or with what canonical URLs lack, such as tracking parameters.
+    pub fn is_named_by(&self, url: &str) -> bool {
+        Self::exact(url).is_ok_and(|address| address.url == self.url)
     }
 
     pub fn path_and_query(&self) -> &str {
@@ -200,6 +204,21 @@ mod tests {
         ] {
             let (page, link) = (Address::exact(page).expect("a URL"), Address::parse(link).expect("a URL"));
             assert_eq!(page.is_target_of(&link), expected, "{page:?} {link:?}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_a_page_have_its_canonical_url() {
+        let page = Address::exact("http://h.example/~a?x=%2F").expect("a URL");
+        for (url, expected) in [
+            ("http://h.example/~a?x=%2F", true),
+            ("http://H.example:80/%7ea?x=%2f&utm_source=y#z", true),
+            ("http://h.example/~a?x=/", false),
+            ("http://h.example/~a?x=%2F&phpsessid=1", false),
+            ("https://h.example/~a?x=%2F", false),
+            ("/~a?x=%2F", false),
+        ] {
+            assert_eq!(page.is_named_by(url), expected, "{url}");
         }
     }
 

@@ -22,7 +22,8 @@ const LONGEST_RETRY: Duration = Duration::from_hours(1);
 const NOT_READ: &str = "not_read";
 /// Reason of feeds that were visited as pages.
 pub const FEED: &str = "feed";
-/// Responses of 404 or 410 after which a page is removed.
+/// Responses of 404 or 410 in a row after which a page is removed. Any other response ends the row; timeouts and failed connections
+/// say nothing of the page.
 const MAX_MISSING: i32 = 2;
 /// Longest time until a missing page is checked again.
 const MISSING_CHECK: Duration = Duration::from_hours(1);
@@ -170,6 +171,7 @@ pub fn trouble_with(
             (PageChange::Keep, None, pace.delay(), false)
         }
         Trouble::Unread => {
+            url.missing = 0;
             // The site has answered in vain, so it is asked less and less often.
             url.attempts = url.attempts.saturating_add(1);
             if url.attempts < MAX_BUSY_ATTEMPTS {
@@ -180,6 +182,7 @@ pub fn trouble_with(
             (PageChange::Keep, None, pace.delay(), false)
         }
         Trouble::Useless(name) => {
+            url.missing = 0;
             give_up(url, was_listed, name, every, now);
             (PageChange::Keep, None, pace.delay(), false)
         }
@@ -187,8 +190,11 @@ pub fn trouble_with(
             let is_busy =
                 matches!(error, FetchError::Status { status: 429 | 503, .. } | FetchError::RobotsUnreachable { .. });
             let calls_for_back_off = error.is_temporary();
-            if !calls_for_back_off && is_answer(error) {
-                pace.failures = 0;
+            if is_answer(error) {
+                url.missing = 0;
+                if !calls_for_back_off {
+                    pace.failures = 0;
+                }
             }
             let pause = if calls_for_back_off { pace.failed(error.retry_after()) } else { pace.delay() };
             let limit = if is_busy { MAX_BUSY_ATTEMPTS } else { MAX_ATTEMPTS };
@@ -262,15 +268,51 @@ mod tests {
         assert_eq!(intervals("noindex"), [1, 2, 4]);
     }
 
-    /// Returns the failures in a row after visits with these outcomes.
-    fn failures_after(errors: Vec<FetchError>) -> i32 {
+    fn pace() -> Pace {
         let limits = PaceLimits {
             min_delay: Duration::from_millis(500),
             max_delay: Duration::from_secs(30),
             max_crawl_delay: Duration::from_secs(60),
             max_back_off: Duration::from_secs(300),
         };
-        let mut pace = Pace { limits, response: Duration::ZERO, crawl_delay: None, failures: 0, is_public: true };
+        Pace { limits, response: Duration::ZERO, crawl_delay: None, failures: 0, is_public: true }
+    }
+
+    fn status(status: u16) -> FetchError {
+        FetchError::Status { status, retry_after: None }
+    }
+
+    #[test]
+    fn page_is_removed_after_two_missing_responses_in_a_row() {
+        let (now, every) = (Timestamp::from_millis(0), Some(Duration::from_hours(24)));
+        for (case, between, is_removed) in [
+            ("nothing", None, true),
+            ("no text", Some(Trouble::Useless("no_text")), false),
+            ("not read", Some(Trouble::Unread), false),
+            ("503", Some(Trouble::from(status(503))), false),
+            ("403", Some(Trouble::from(status(403))), false),
+            ("too large", Some(Trouble::from(FetchError::TooLarge { limit: 1 })), false),
+            ("timeout", Some(Trouble::from(FetchError::Timeout { stage: TimeoutStage::Total })), true),
+            ("no connection", Some(Trouble::from(FetchError::Connect)), true),
+            ("no request", Some(Trouble::Busy), true),
+        ] {
+            let mut url = CrawlUrl { state: CrawlUrlState::Listed, ..page() };
+            let mut last = None;
+            let troubles = [Some(Trouble::from(status(404))), between, Some(Trouble::from(status(410)))];
+            for trouble in troubles.into_iter().flatten() {
+                let before = url.clone();
+                last = Some(trouble_with(&mut url, &before, true, &trouble, every, &mut pace(), now).0);
+            }
+            let expected = if is_removed { CrawlUrlState::Gone } else { CrawlUrlState::Listed };
+            assert_eq!(url.state, expected, "{case}");
+            assert_eq!(matches!(last, Some(PageChange::Remove)), is_removed, "{case}: {last:?}");
+            assert!(is_removed || url.next_fetch_at == Some(now + MISSING_CHECK), "{case}: {:?}", url.next_fetch_at);
+        }
+    }
+
+    /// Returns the failures in a row after visits with these outcomes.
+    fn failures_after(errors: Vec<FetchError>) -> i32 {
+        let mut pace = pace();
         for error in errors {
             let mut url = page();
             trouble_with(&mut url, &page(), false, &Trouble::from(error), None, &mut pace, Timestamp::from_millis(0));
@@ -281,7 +323,6 @@ mod tests {
     #[test]
     fn answer_ends_a_row_of_failures() {
         let timeout = || FetchError::Timeout { stage: TimeoutStage::Total };
-        let status = |status: u16| FetchError::Status { status, retry_after: None };
         for (between, expected) in [
             (status(403), 1),
             (status(404), 1),

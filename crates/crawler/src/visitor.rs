@@ -26,6 +26,8 @@ use crate::{document, feed, link_header, soft_404};
 
 /// Sitemaps and feeds that are read at a time, until their links are stored: each may take the memory of many pages.
 const FEEDS_AT_A_TIME: usize = 2;
+/// Redirects to other spellings of a URL that one visit follows: one for the spelling, and one for a parameter.
+const MAX_SPELLINGS: usize = 2;
 
 /// Plan of a crawl with its scope.
 pub struct Context {
@@ -148,9 +150,12 @@ impl Visitor {
             validators: validators(url).filter(|_| known.is_current),
             accept: if is_feed { Accept::Data } else { Accept::Pages },
         };
-        let Visit { body, response_time, robots_tags, links, is_public } = self.fetcher.visit(&request).await?;
-        pace.is_public = is_public;
-        pace.responded(response_time);
+        let Visit { body, robots_tags, links, .. } = match self.request(&address, request, pace).await {
+            Ok(visit) => visit,
+            // The rules allow the URL, but not the spelling that it redirects to.
+            Err(FetchError::Robots) => return Ok(Reading::skipped("robots")),
+            Err(error) => return Err(error.into()),
+        };
         let mut directives = Directives::default();
         robots_tags.iter().for_each(|value| directives.add_header(value, &self.token));
         match body {
@@ -177,6 +182,31 @@ impl Visitor {
                 let canonical = link_header::canonical(&links);
                 self.read_page(context, url, known, &address, *page, (directives, canonical), outlinks, now).await
             }
+        }
+    }
+
+    /// Requests a page or list. Follows redirects to other spellings of its own URL, which are no other URL of the frontier.
+    async fn request(
+        &self,
+        address: &Address,
+        mut request: VisitRequest,
+        pace: &mut Pace,
+    ) -> Result<Visit, FetchError> {
+        let mut followed = 0;
+        loop {
+            let visit = self.fetcher.visit(&request).await?;
+            pace.is_public = visit.is_public;
+            pace.responded(visit.response_time);
+            if let VisitBody::Redirect { target, .. } = &visit.body
+                && followed < MAX_SPELLINGS
+                && address.is_named_by(target.as_str())
+            {
+                request.url = target.to_string();
+            } else {
+                return Ok(visit);
+            }
+            followed += 1;
+            tokio::time::sleep(pace.delay()).await;
         }
     }
 

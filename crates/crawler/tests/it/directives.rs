@@ -9,6 +9,7 @@ use test_support::crawl_site::{CrawlSite, generated};
 use test_support::site::Page;
 use uuid::Uuid;
 
+use crate::polite::shortest_pause;
 use crate::world::{World, plan};
 
 /// Page of this number with elements in its head.
@@ -61,6 +62,52 @@ async fn directives_of_pages_are_honoured() {
         ("link/nofollow", 2),
     ] {
         assert_eq!(outcomes.get(reason), Some(&count), "{reason}: {outcomes:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redirects_to_other_spellings_of_a_url_are_followed() {
+    let world = World::new().await;
+    let site = CrawlSite::start("127.0.0.2", |path| match path {
+        "/robots.txt" => Page::of("text/plain", "User-agent: *\nCrawl-delay: 0.05\nDisallow: /*?utm_term"),
+        "/" => generated(
+            1,
+            &["/tracked", "/~joe", "/both", "/cookie", "/endless", "/missing", "/hidden"].map(str::to_owned),
+        ),
+        "/tracked" => Page::redirect("/tracked?utm_source=x"),
+        "/tracked?utm_source=x" => generated(2, &["next".to_owned()]),
+        "/next" => generated(3, &[]),
+        "/~joe" => Page::redirect("/%7ejoe"),
+        "/%7ejoe" => generated(4, &[]),
+        "/both" => Page::redirect("/b%6fth"),
+        "/b%6fth" => Page::redirect("/b%6fth?utm_source=x"),
+        "/b%6fth?utm_source=x" => generated(5, &[]),
+        // Sets a cookie, which is not kept.
+        "/cookie" => Page::redirect("/cookie?utm_source=x"),
+        "/cookie?utm_source=x" => Page::redirect("/cookie"),
+        "/missing" => Page::redirect("/missing?utm_source=x"),
+        "/hidden" => Page::redirect("/hidden?utm_term=x"),
+        path if path.starts_with("/endless") => {
+            let separator = if path.contains('?') { '&' } else { '?' };
+            Page::redirect(&format!("{path}{separator}utm_id=1"))
+        }
+        _ => Page::status(404),
+    });
+    let only_links = Plan { sitemaps: Sitemaps::Off, ..plan(&[site.url("/")]) };
+    for is_known in [false, true] {
+        world.run("site", only_links.clone()).await;
+        let outcomes = world.outcomes("site").await;
+        assert_eq!(world.listed().await, ["/", "/both", "/next", "/tracked", "/~joe"], "{outcomes:?}");
+        for (reason, count) in [("failed/redirect_loop", 2), ("skipped/robots", 1), ("gone/http_404", 1)] {
+            assert_eq!(outcomes.get(reason), Some(&count), "{reason}: {outcomes:?}");
+        }
+        let log = site.take_log();
+        assert!(shortest_pause(&log[1..]) >= Duration::from_millis(50), "{log:?}");
+        assert_eq!(log.iter().filter(|request| request.path.starts_with("/endless")).count(), 3);
+        assert!(!log.iter().any(|request| request.path.contains("utm_term")));
+        let spelled = log.iter().find(|request| request.path == "/tracked?utm_source=x").unwrap();
+        assert_eq!(spelled.is_conditional(), is_known);
+        world.clock.advance(Duration::from_secs(10));
     }
 }
 

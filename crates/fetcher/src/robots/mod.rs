@@ -29,6 +29,10 @@ const RULES_TTL: Duration = Duration::from_hours(24);
 /// Lifetime of an "unreachable" entry. Short, because the host may recover soon.
 const UNREACHABLE_TTL: Duration = Duration::from_mins(5);
 
+/// Refused requests of others that a caller joins before it makes one of its own. A host has few fetches at a time, so there are
+/// hardly more; without a bound, others could keep it waiting.
+const MAX_REFUSED: usize = 4;
+
 /// Memory limit of the cache, about 30,000 hosts, and the fixed cost of an entry besides its rules.
 const MAX_CACHE_WEIGHT: u64 = 16 * 1024 * 1024;
 const ENTRY_WEIGHT: usize = 512;
@@ -83,14 +87,7 @@ pub(crate) struct RobotsCache {
 
 impl RobotsCache {
     pub fn new(client: Arc<Client>, token: String, time_limit: Duration) -> Self {
-        let verdicts = Cache::builder()
-            .max_capacity(MAX_CACHE_WEIGHT)
-            .weigher(|origin: &String, verdict: &Arc<Verdict>| {
-                u32::try_from(origin.len() + verdict.weight()).unwrap_or(u32::MAX)
-            })
-            .expire_after(VerdictExpiry)
-            .build();
-        Self { client, token, time_limit, verdicts }
+        Self { client, token, time_limit, verdicts: cache() }
     }
 
     /// Checks that `target` may be fetched. Returns the crawl delay of its host, if any. The caller holds the permits of a fetch,
@@ -126,22 +123,23 @@ impl RobotsCache {
 
     /// Returns the verdict for the target's host, and true if it was requested just now.
     async fn verdict(&self, target: &Target) -> Result<(Arc<Verdict>, bool), FetchError> {
-        let mut is_own = false;
-        let reading = async {
-            is_own = true;
-            self.read(target.robots_txt()).await
-        };
-        let entry: Result<_, Arc<FetchError>> = self.verdicts.entry(target.origin()).or_try_insert_with(reading).await;
-        match entry {
-            Ok(entry) => Ok((Arc::clone(entry.value()), entry.is_fresh())),
-            // The share of another organization was taken, which says nothing about that of this one.
-            Err(error) if !is_own && matches!(*error, FetchError::Overloaded { .. }) => {
-                let verdict = self.read(target.robots_txt()).await?;
-                self.verdicts.insert(target.origin(), Arc::clone(&verdict)).await;
-                Ok((verdict, true))
+        for _ in 0..MAX_REFUSED {
+            let mut is_own = false;
+            let reading = async {
+                is_own = true;
+                self.read(target.robots_txt()).await
+            };
+            let entry: Result<_, Arc<FetchError>> =
+                self.verdicts.entry(target.origin()).or_try_insert_with(reading).await;
+            match entry {
+                Ok(entry) => return Ok((Arc::clone(entry.value()), entry.is_fresh())),
+                // The share of another organization was taken, which says nothing about that of this one.
+                Err(error) if !is_own && matches!(*error, FetchError::Overloaded { .. }) => {}
+                Err(error) => return Err(FetchError::clone(&error)),
             }
-            Err(error) => Err(FetchError::clone(&error)),
         }
+        // Others are reading the file, too. What they read is kept.
+        Ok((self.read(target.robots_txt()).await?, true))
     }
 
     /// Reads and parses one file.
@@ -212,6 +210,16 @@ fn unreachable(cause: RobotsFailure, until: Instant) -> FetchError {
     FetchError::RobotsUnreachable { cause, retry_after: until.saturating_duration_since(Instant::now()) }
 }
 
+fn cache() -> Cache<String, Arc<Verdict>> {
+    Cache::builder()
+        .max_capacity(MAX_CACHE_WEIGHT)
+        .weigher(|origin: &String, verdict: &Arc<Verdict>| {
+            u32::try_from(origin.len() + verdict.weight()).unwrap_or(u32::MAX)
+        })
+        .expire_after(VerdictExpiry)
+        .build()
+}
+
 /// Lifetime per kind of verdict.
 struct VerdictExpiry;
 
@@ -221,5 +229,38 @@ impl Expiry<String, Arc<Verdict>> for VerdictExpiry {
             Verdict::Rules(_) => RULES_TTL,
             Verdict::Unreachable { until, .. } => until.saturating_duration_since(now),
         })
+    }
+
+    /// Gives a verdict that replaces another its own lifetime. By default it would keep the rest of the other's.
+    fn expire_after_update(
+        &self,
+        origin: &String,
+        verdict: &Arc<Verdict>,
+        now: Instant,
+        _: Option<Duration>,
+    ) -> Option<Duration> {
+        self.expire_after_create(origin, verdict, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn verdict_that_replaces_another_has_its_own_lifetime() {
+        let (verdicts, origin) = (cache(), "https://h.test".to_owned());
+        let unreachable = |until| Arc::new(Verdict::Unreachable { cause: RobotsFailure::Timeout, until });
+        let rules = || Arc::new(Verdict::Rules(Rules::default()));
+        let later = Instant::now() + UNREACHABLE_TTL;
+        for (first, second, is_kept) in [
+            (rules(), unreachable(later), true),
+            (rules(), unreachable(Instant::now()), false),
+            (unreachable(later), unreachable(Instant::now()), false),
+        ] {
+            verdicts.insert(origin.clone(), Arc::clone(&first)).await;
+            verdicts.insert(origin.clone(), Arc::clone(&second)).await;
+            assert_eq!(verdicts.get(&origin).await.is_some(), is_kept, "{second:?} after {first:?}");
+        }
     }
 }

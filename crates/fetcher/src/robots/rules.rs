@@ -12,6 +12,10 @@ const MAX_WILDCARDS: usize = 5_000;
 const MAX_SITEMAPS: usize = 100;
 const MAX_SITEMAP_URL: usize = 2_048;
 
+/// Bytes that files spell plain and URLs encode, at least in some places: those that no URL has plain by RFC 3986, and `'`, which the
+/// URL standard encodes in queries. `%` is none of them: a pattern may end within an escape.
+const NEVER_PLAIN: &[u8] = b"\"'<>\\^`{|}";
+
 /// Rules of one host that apply to our token.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Rules {
@@ -187,8 +191,9 @@ fn product_token(value: &[u8]) -> &[u8] {
     &value[..end.unwrap_or(value.len())]
 }
 
-/// Returns the canonical spelling of the same octets (RFC 9309, 2.2.2): unreserved characters are decoded, all others
-/// percent-encoded with uppercase digits. Bytes in `also_encoded` have a meaning in patterns and are encoded too.
+/// Returns the canonical spelling of the same octets (RFC 9309, 2.2.2): unreserved characters are decoded, reserved ones stay as they
+/// are spelled, and all others are percent-encoded, with uppercase digits. Bytes in `also_encoded` have a meaning in patterns and are
+/// encoded too.
 fn normalize(text: &[u8], also_encoded: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -204,8 +209,8 @@ fn normalize(text: &[u8], also_encoded: &[u8]) -> String {
             }
         };
         let is_unreserved = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        let is_plain = is_unreserved || (!was_encoded && byte.is_ascii_graphic() && !also_encoded.contains(&byte));
-        if is_plain {
+        let may_be_plain = byte.is_ascii_graphic() && !NEVER_PLAIN.contains(&byte) && !also_encoded.contains(&byte);
+        if is_unreserved || (!was_encoded && may_be_plain) {
             out.push(char::from(byte));
         } else {
             // Writing to a string cannot fail.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use fetcher::{FetchError, Fetcher, FetcherOptions, Resolver, RobotsFailure, TimeoutStage};
+use futures_util::future::join_all;
 use model::OrganizationId;
 use tokio::sync::Notify;
 
@@ -228,6 +229,28 @@ async fn refusal_of_one_organization_is_not_that_of_another() {
     let private = fetch_for(OTHER, &fetcher, site.url_for("a.test", "/private")).await;
     assert_eq!(private.err(), Some(FetchError::Robots));
     assert_eq!(site.paths(), ["/robots.txt", "/b"], "the file is requested once");
+}
+
+#[tokio::test]
+async fn fetches_that_joined_a_refused_request_request_the_file_once() {
+    let slow = [vec![Piece::Pause(Duration::from_millis(200))], rules("")].concat();
+    let site = site(slow).await;
+    let resolver = Arc::new(NoPlace::default());
+    let fetcher = Fetcher::with_resolver(robots_options(), Arc::clone(&resolver) as _).unwrap();
+    let refused = fetch_for(ORGANIZATION, &fetcher, site.url_for("a.test", "/a"));
+    let read = async {
+        resolver.asked.notified().await;
+        let others = (0..4).map(|number| fetch_for(OTHER, &fetcher, site.url_for("a.test", &format!("/{number}"))));
+        let mut reading = std::pin::pin!(join_all(others));
+        assert!(tokio::time::timeout(Duration::from_millis(100), reading.as_mut()).await.is_err());
+        resolver.released.notify_one();
+        reading.await
+    };
+    let (refused, read) = tokio::join!(refused, read);
+    assert!(matches!(refused, Err(FetchError::Overloaded { .. })), "{refused:?}");
+    assert!(read.iter().all(Result::is_ok), "{read:?}");
+    let requests = site.paths().iter().filter(|path| *path == "/robots.txt").count();
+    assert_eq!(requests, 1);
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use url::{Position, Url};
 
 use super::*;
 
@@ -114,6 +115,35 @@ fn equivalent_percent_encodings_match() {
     }
     check("Disallow: /a%2fb", "/a/b", true);
     check("Disallow: /a%2Ab", "/axb", true);
+    check("Disallow: /a%3Bb", "/a;b", true);
+}
+
+#[test]
+fn bytes_that_urls_encode_match_in_either_spelling() {
+    for (pattern, link) in [
+        ("/*{{", "/a/{{x}}"),
+        ("/{a}", "/%7ba%7d"),
+        ("/%7Ba%7D", "/{a}/b"),
+        ("/*?q={", "/s?q={x}"),
+        ("/*?q=%7B", "/s?q={x}"),
+        ("/*?q='", "/s?q='a'"),
+        ("/*?q=%27", "/s?q='a'"),
+        ("/it's", "/it's"),
+        ("/it's", "/it%27s"),
+        ("/<a>\"", "/<a>\""),
+        ("/*?<a>\"", "/?<a>\""),
+        ("/a`b$", "/a`b"),
+        ("/a|b", "/a|b"),
+        ("/a|b", "/a%7Cb"),
+        ("/a%7Cb", "/a|b"),
+        ("/a^b", "/a%5Eb"),
+        ("/a\\b", "/a%5cb"),
+        ("/*?a\\", "/?a\\b"),
+    ] {
+        let url = Url::parse(&format!("https://h{link}")).expect("a URL");
+        check(&format!("Disallow: {pattern}"), &url[Position::BeforePath..], false);
+    }
+    check("Disallow: /*{{", "/a/%7Bx", true);
 }
 
 #[test]
