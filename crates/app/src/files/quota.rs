@@ -20,9 +20,9 @@ use crate::{App, Error};
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Files measured at a time.
 const BATCH: i64 = 500;
-/// Maximum number of batches that are measured to register a file: 10,000 files are more than a key presigns, at the default rate limit,
-/// between two periodic measurements.
-const MAX_BATCHES: usize = 20;
+/// Maximum number of batches that are measured to register a file. A batch takes up to three seconds if the storage needs 50 ms per file;
+/// the periodic measurement does the rest.
+const MAX_BATCHES: usize = 4;
 /// Time after which an object is looked at again that storage refuses to measure.
 const POSTPONED: Duration = Duration::from_hours(1);
 /// Time after which an object is looked at again that storage was too busy to measure. The file counts its declared size until then.
