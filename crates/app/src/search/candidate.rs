@@ -92,7 +92,7 @@ pub struct CandidateList {
     pub statistics: CollectionStatistics,
     /// Documents in the collection.
     pub documents: u64,
-    /// Matching documents in the collection.
+    /// Documents in the collection that match by words.
     pub total: u64,
     /// Matching documents that the filters removed only for lack of a value.
     pub unknown_values: UnknownValues,

@@ -126,7 +126,8 @@ pub struct SearchOutcome {
     /// Best first.
     pub hits: Vec<SearchHit>,
     pub ranker_version: String,
-    /// Matching documents of the workspace; `None` if the workspace was not searched.
+    /// Matching documents of the workspace; `None` if the workspace was not searched. Includes all that match by words, and is at
+    /// least the number of `hits` of the workspace, which may have been found by meaning only.
     pub workspace_total: Option<u64>,
     pub rerank_unavailable: bool,
     /// Results that `source_policy` removed.
@@ -221,6 +222,7 @@ struct Found {
     best: Vec<Candidate>,
     order: Order,
     generations: Vec<(IndexName, Generation)>,
+    /// Documents of the workspace that match by words; `None` if the workspace was not searched.
     workspace_total: Option<u64>,
     filtered_results: usize,
     unknown_values: UnknownValues,
@@ -379,12 +381,13 @@ impl App {
         if !hits.is_empty() {
             empty_indexes.clear();
         }
+        let shown = hits.iter().filter(|hit| hit.collection != Collection::Web).count() as u64;
         Ok(SearchOutcome {
             search_id,
             charge: None,
             hits,
             ranker_version: order.ranker_version,
-            workspace_total: found.workspace_total,
+            workspace_total: found.workspace_total.map(|total| total.max(shown)),
             rerank_unavailable: order.unavailable,
             filtered_results: found.filtered_results,
             unknown_values: found.unknown_values,

@@ -149,7 +149,7 @@ impl App {
         &self,
         engine: &dyn SearchEngine,
         search: &Search<'_>,
-        answer: FirstStageResponse,
+        mut answer: FirstStageResponse,
         collection: Collection,
         nearest: &Nearest,
     ) -> Result<CandidateList> {
@@ -182,7 +182,10 @@ impl App {
         let _memory = self.load_beginnings(search, &mut loaded, &ranked, limit).await?;
         let mut phrase_parts = PhraseParts::new();
         if request.exact_match {
+            let checked = loaded.len();
             (loaded, phrase_parts) = self.keep_exact(search, loaded, &answer.hits, engine.verifies_phrases()).await?;
+            // The engine may count documents that contain the words apart.
+            answer.total = answer.total.saturating_sub((checked - loaded.len()) as u64);
         }
         let mut loaded = self.analyse(search, loaded, ranked, limit).await?;
         for (document, loaded) in missing.iter().filter_map(|doc_id| loaded.get(doc_id)) {
@@ -225,15 +228,13 @@ impl App {
             })
         });
         let candidates: Vec<Candidate> = candidates.collect();
-        // The engine counts matches of words; documents may have been found by meaning only.
-        let total = answer.total.max(candidates.len() as u64);
         let documents = answer.statistics.documents;
         Ok(CandidateList {
             collection,
             candidates,
             documents,
             statistics: answer.statistics,
-            total,
+            total: answer.total,
             unknown_values: answer.unknown_values,
             filtered,
             is_indexed: true,

@@ -54,6 +54,28 @@ async fn expired_uploads_count_what_is_stored() {
 }
 
 #[tokio::test]
+async fn expired_uploads_behind_a_batch_make_room() {
+    // Files that are measured at a time.
+    const BATCH: u64 = 500;
+    let mut setup = setup();
+    setup.options.max_bytes_per_organization = Some(BATCH + 100);
+    setup.options.max_files_per_organization = 1_000;
+    let world = TestApp::with(setup).await;
+    let tenant = world.tenant().await;
+    for number in 0..BATCH {
+        world.upload(&tenant, &format!("{number}.txt"), "x").await;
+    }
+    world.clock.advance(Duration::from_secs(1));
+    presign(&world, &tenant, "never.txt", 100).await.unwrap();
+    assert!(presign(&world, &tenant, "b.txt", 1).await.is_err());
+    world.clock.advance(Duration::from_mins(16));
+    presign(&world, &tenant, "b.txt", 100).await.unwrap();
+    assert_eq!(used(&world, &tenant).await, BATCH + 100);
+    let error = presign(&world, &tenant, "c.txt", 1).await.unwrap_err();
+    assert!(matches!(error, Error::QuotaExceeded(_)), "{error:?}");
+}
+
+#[tokio::test]
 async fn an_object_that_cannot_be_measured_does_not_keep_back_others() {
     for kind in [BlobErrorKind::Denied, BlobErrorKind::Failed, BlobErrorKind::Unavailable] {
         let world = TestApp::with(setup()).await;

@@ -225,6 +225,22 @@ async fn exact_match_is_found_behind_many_documents_with_the_words_apart() {
 }
 
 #[tokio::test]
+async fn exact_match_counts_no_files_with_the_words_apart() {
+    let world = TestApp::start().await;
+    let tenant = world.tenant().await;
+    world.engine.match_words_apart();
+    world.upload(&tenant, "a.txt", "A noir film in the café.").await;
+    world.upload(&tenant, "b.txt", "The café of a noir film.").await;
+    let exact = SearchRequest { exact_match: true, ..workspace_search(&tenant, "cafe noir") };
+    for phrases in 0..2_usize {
+        world.index_files(&tenant, RunMode::Incremental).await;
+        let outcome = found(&world, &tenant, exact.clone()).await;
+        assert_eq!((outcome.hits.len(), outcome.workspace_total), (phrases, Some(phrases as u64)));
+        world.upload(&tenant, "phrase.txt", "A CAFÉ Noir in the morning.").await;
+    }
+}
+
+#[tokio::test]
 async fn exact_match_requires_a_phrase_of_the_texts_sent_to_the_index() {
     let world = TestApp::start().await;
     let tenant = world.tenant().await;

@@ -202,6 +202,22 @@ async fn files_of_an_organization_are_found_by_meaning_by_itself_only() {
 }
 
 #[tokio::test]
+async fn files_found_by_meaning_only_count_if_they_are_shown() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    for number in 0..60 {
+        world.app.upload(&tenant, &format!("{number}.txt"), &format!("A holiday {number}.")).await;
+    }
+    world.app.index_files(&tenant, RunMode::Incremental).await;
+    world.embed().await;
+    for (query, max_results, total) in [("vacation", 10, 10), ("vacation", 50, 50), ("holiday", 10, 60)] {
+        let request = SearchRequest { max_results, ..workspace_search(&tenant, query) };
+        let outcome = world.app.app.search(&tenant.viewer, request).await.unwrap();
+        assert_eq!((outcome.hits.len(), outcome.workspace_total), (max_results, Some(total)), "{query}");
+    }
+}
+
+#[tokio::test]
 async fn search_without_the_model_is_lexical_with_a_warning() {
     let world = World::start().await;
     let tenant = world.app.tenant().await;
