@@ -54,7 +54,8 @@ impl Research {
     /// `Invalid`; `NoRetrieval`; `QuotaExceeded` while the disk is almost full; `InsufficientBalance` if not even one search
     /// can be paid; `ResearchNotFound` for an unknown previous run; `ResearchConcurrency`.
     pub async fn create(&self, viewer: &Viewer, new: NewRun) -> Result<CreatedRun> {
-        if new.query.trim().is_empty() {
+        let query = strip_nul(new.query);
+        if query.trim().is_empty() {
             return Err(Error::invalid("query", "query must not be blank"));
         }
         let output = self.checked_output(viewer, new.output).await?;
@@ -76,7 +77,6 @@ impl Research {
         };
         self.app.require_disk_space()?;
         self.app.check_balance(viewer).await?;
-        let query = strip_nul(new.query);
         let assignment = Assignment {
             query: query.clone(),
             depth: new.depth,
