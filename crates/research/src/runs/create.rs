@@ -164,7 +164,9 @@ impl Research {
             let message = format!("previous_research_id: the run `{id}` has no report; its status is `{}`", run.status);
             return Err(Error::invalid("previous_research_id", message));
         };
-        Ok(PreviousReport { query: run.query, text: report.text })
+        // In lines, so that it can be shortened between them.
+        let text = report.structured.map_or(report.text, |value| format!("{value:#}"));
+        Ok(PreviousReport { query: run.query, text })
     }
 }
 

@@ -33,7 +33,7 @@ async fn source_policies_are_limited_in_bytes() {
 }
 
 #[tokio::test]
-async fn queries_without_visible_characters_are_refused() {
+async fn blank_queries_are_refused() {
     let world = World::new().await;
     for query in ["", " \n", "\0", " \0 "] {
         let refused = world.app.research.create(&world.tenant.viewer, quick(query)).await;
