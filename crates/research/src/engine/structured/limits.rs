@@ -37,8 +37,7 @@ const ONE: &[&str] = &[
 /// Keywords whose value is a list of schemas.
 const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keywords whose value maps names to schemas. Those of `dependencies` can also be lists of names.
-const NAMED: &[&str] =
-    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+const NAMED: &[&str] = &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 /// Keywords that change what references mean.
 const REFUSED: &[&str] = &["$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"];
 /// Keywords that apply to what the other keywords of their schema do not evaluate.

@@ -32,7 +32,7 @@ pub(super) fn draft(state: &State, assignment: &Assignment, schema: &Value) -> D
         Err(error) => return empty(vec![Problem { field: error.field, message: error.message }]),
     };
     if let Some(Written::Structured { value, basis, truncated }) = &state.written {
-        let (value, fields) = model::supported(state, value, basis, &validator);
+        let (value, fields) = model::supported(state, value, basis, schema, &validator);
         let has_content = !fields.is_empty();
         if has_content && validator.is_valid(&value) {
             let mut draft = from_fields(assignment, value, fields, Engine::Model, Vec::new());

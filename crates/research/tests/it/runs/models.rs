@@ -241,7 +241,7 @@ async fn model_is_shown_the_value_of_an_earlier_structured_report() {
         completion(if is_report(request) { "The X200 pump takes lithium grease of class NLGI 2 [1]." } else { "{}" })
     });
     let world = World::with_model(generator(&chat, Duration::from_secs(5))).await;
-    let schema = json!({"type": "object", "properties": {"grease": {"type": "string"}}});
+    let schema = json!({"type": "object", "properties": {"grease": {"type": "string"}}, "required": ["grease"]});
     let mut first = quick("Which grease does the X200 pump take?");
     first.output = OutputSpec { format: Format::Structured, schema: Some(schema), max_chars: 2_000 };
     let first = world.run(first).await;
