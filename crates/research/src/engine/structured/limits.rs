@@ -10,7 +10,7 @@ use serde_json::Value;
 pub const MAX_SCHEMA_BYTES: usize = 65_536;
 /// Maximum nesting of subschemas, with references followed.
 pub const MAX_DEPTH: usize = 16;
-/// Maximum number of subschemas, with references followed.
+/// Maximum number of subschemas with references followed, each as often as one value is validated against it.
 pub const MAX_SUBSCHEMAS: usize = 2_000;
 /// Maximum number of different patterns.
 pub const MAX_PATTERNS: usize = 64;
