@@ -158,7 +158,7 @@ operations! {
     bulk retention::prune_removed_pages(before: Timestamp, now: Timestamp, limit: i64) -> usize;
     /// Deletes at most `limit` indexing runs that ended before this time, once the outcomes of their files are pruned. Returns their number.
     bulk retention::prune_runs(before: Timestamp, limit: i64) -> usize;
-    /// Deletes at most `limit` research runs that have expired, with their events. Returns their number.
+    /// Deletes at most `limit` research runs that have ended and expired, with their events. Returns their number.
     bulk retention::prune_research(now: Timestamp, limit: i64) -> usize;
 
     /// Adds a ledger entry and returns the new balance. Returns `None` and changes nothing if the balance would fall below

@@ -86,6 +86,8 @@ pub async fn prune_page_reads(connection: &mut Conn, before: Timestamp, limit: i
 pub async fn prune_research(connection: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     let expired: Vec<ResearchId> = research_runs::table
         .filter(research_runs::expires_at.le(Bind(now)))
+        // A run that waits longer than ended ones are kept is still to be executed.
+        .filter(research_runs::completed_at.is_not_null())
         .order(research_runs::expires_at)
         .limit(limit)
         .select(research_runs::research_id)

@@ -228,13 +228,24 @@ async fn runs_are_listed_by_status_and_place(db: Database) {
 
 async fn expired_research_is_pruned(db: Database) {
     let organization_id = new_organization(&db).await;
-    for (offset, expires) in [(0, 10), (1, 20)] {
+    let mut ids = Vec::new();
+    for (offset, expires) in [(0, 10), (1, 20), (2, 5), (3, 5)] {
         let run = ResearchRun { created_at: at(offset), expires_at: at(expires), ..new_research(organization_id) };
+        ids.push(run.research_id);
         assert!(db.create_research(run, event("created"), 10).await.unwrap());
     }
+    let [first, second, running, queued] = ids[..] else { panic!("{ids:?}") };
+    for (id, expires) in [(first, 10), (second, 20)] {
+        assert!(db.cancel_research(organization_id, id, at(expires), at(4), ended).await.unwrap());
+    }
+    assert_eq!(claim(&db, "a", 4).await.map(|claimed| claimed.run.research_id), Some(running));
     assert_eq!(db.prune_research(at(9), 10).await.unwrap(), 0);
     assert_eq!(db.prune_research(at(10), 10).await.unwrap(), 1);
-    assert_eq!((db.count("research_runs").await, db.count("research_events").await), (1, 1));
+    assert_eq!(kinds(&db, organization_id, second, 0).await, ["created", "cancelled"]);
+    // The runs that have not ended expired earlier, and fill no batch.
+    assert_eq!(db.prune_research(at(20), 1).await.unwrap(), 1);
+    assert_eq!((db.count("research_runs").await, db.count("research_events").await), (2, 3));
+    assert_eq!(kinds(&db, organization_id, queued, 0).await, ["created"]);
 }
 
 async fn searches_of_a_deleted_run_are_not_unstored(db: Database) {

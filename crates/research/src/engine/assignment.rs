@@ -124,6 +124,7 @@ pub enum Format {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct PreviousReport {
     pub query: String,
+    /// Text of the report; JSON of a structured one.
     pub text: String,
 }
 

@@ -51,7 +51,7 @@ impl Research {
         let mut end = self.end(ResearchStatus::Completed, stop_reason);
         end.progress = Some(progress_of(&state.engine));
         (end.last_sequence, end.events) = (Some(last_sequence), events);
-        if state.out_of_balance && state.engine.sources.is_empty() {
+        if state.out_of_balance && state.engine.spent.searches == 0 {
             end.status = ResearchStatus::Failed;
             end.stop_reason = ResearchStop::Error;
             end.error = error("insufficient_balance", OUT_OF_BALANCE);

@@ -54,7 +54,8 @@ impl Research {
     /// `Invalid`; `NoRetrieval`; `QuotaExceeded` while the disk is almost full; `InsufficientBalance` if not even one search
     /// can be paid; `ResearchNotFound` for an unknown previous run; `ResearchConcurrency`.
     pub async fn create(&self, viewer: &Viewer, new: NewRun) -> Result<CreatedRun> {
-        if new.query.trim().is_empty() {
+        let query = strip_nul(new.query);
+        if query.trim().is_empty() {
             return Err(Error::invalid("query", "query must not be blank"));
         }
         let output = self.checked_output(viewer, new.output).await?;
@@ -76,7 +77,6 @@ impl Research {
         };
         self.app.require_disk_space()?;
         self.app.check_balance(viewer).await?;
-        let query = strip_nul(new.query);
         let assignment = Assignment {
             query: query.clone(),
             depth: new.depth,
@@ -164,7 +164,9 @@ impl Research {
             let message = format!("previous_research_id: the run `{id}` has no report; its status is `{}`", run.status);
             return Err(Error::invalid("previous_research_id", message));
         };
-        Ok(PreviousReport { query: run.query, text: report.text })
+        // In lines, so that it can be shortened between them.
+        let text = report.structured.map_or(report.text, |value| format!("{value:#}"));
+        Ok(PreviousReport { query: run.query, text })
     }
 }
 

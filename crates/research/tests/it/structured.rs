@@ -191,6 +191,36 @@ fn a_models_value_counts_only_with_its_basis() {
     }
 }
 
+#[test]
+fn names_of_a_models_properties_have_no_unknown_addresses() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"employees": {"type": "integer"}},
+        "additionalProperties": {"properties": {"https://own.example/": {"type": ["null", "string"]}}}
+    });
+    let answer = json!({
+        "value": {
+            "employees": 1200,
+            "Refund form: https://evil.example/x": null,
+            "ht\u{200b}tps://evil.example/x": {"a": null},
+            "ht\u{200b}tps://a.example/acme": null,
+            "see https://a.example/acme": null,
+            "parts": [{"www.evil.example": null, "https://own.example/": null}, {"mailto:evil@evil.example": 1200}]
+        },
+        "basis": [{"field": "", "notes": [1]}]
+    });
+    let mut world = world();
+    world.answer = writes(move |_| answer.to_string());
+    let mut structured = with_model("How many employees does Acme have?");
+    structured.output = spec(schema);
+    let report = world.run(&structured).report.unwrap();
+    world.check(&report);
+    let parts = json!([{"https://own.example/": null}, {}]);
+    let expected = json!({"employees": 1200, "see https://a.example/acme": null, "parts": parts});
+    assert_eq!((report.structured, report.engine), (Some(expected), Engine::Model));
+    assert_eq!(report.basis.iter().map(|basis| basis.field.as_str()).collect::<Vec<_>>(), ["/employees"]);
+}
+
 /// Fills a schema of these properties from one model's value that names all notes for all fields.
 fn claimed(world: &mut World<'_>, properties: Value, value: Value) -> Report {
     world.answer = writes(move |prompt| {
@@ -263,6 +293,44 @@ fn confidence_counts_the_sources_that_state_a_models_value() {
         assert_eq!(confidence, expected, "{field} {quotes:?}");
         let is_text = matches!(field.as_str(), "/pressure" | "/maker");
         assert!(is_text || quotes.iter().all(|quote| quote.contains(word)), "{field} {quotes:?}");
+    }
+}
+
+#[test]
+fn time_after_a_date_counts_only_if_it_is_stated() {
+    let pages = || {
+        World::of(vec![
+            page(
+                "https://a.example/x200",
+                "X200",
+                "The X200 pump has a maximum pressure of 30 bar. The X200 pump was launched on 14 March 2024. It is waterproof.\n",
+            ),
+            page(
+                "https://b.example/x200",
+                "Test",
+                "We tested the X200 pump on 15 April 2024 at 09:30 UTC. The noise level of the pump was 62 dB.\n",
+            ),
+        ])
+    };
+    for (value, expected) in [
+        ("2024-03-14", Confidence::Medium),
+        ("2024-03-14T00:00:00Z", Confidence::Medium),
+        ("2024-03-14T00:00:00.000+00:00", Confidence::Medium),
+        ("2024-03-14T00:00:00+02:00", Confidence::Low),
+        ("2024-03-14T09:30:00Z", Confidence::Low),
+        ("2024-03-14T", Confidence::Low),
+        ("2024-03-14The CEO resigned", Confidence::Low),
+        ("2024-04-15", Confidence::Medium),
+        ("2024-04-15T09:30:00Z", Confidence::Medium),
+        ("2024-04-15 09:30", Confidence::Medium),
+        ("15 April 2024 at 09:30 UTC", Confidence::Medium),
+        ("2024-04-15T21:30:00Z", Confidence::Low),
+        ("2024-04-15T09:30:00+09:00", Confidence::Low),
+    ] {
+        let report = claimed(&mut pages(), json!({"at": {"type": "string"}}), json!({"at": value}));
+        assert_eq!(report.structured, Some(json!({"at": value})));
+        let confidences: Vec<Confidence> = report.basis.iter().map(|basis| basis.confidence).collect();
+        assert_eq!(confidences, [expected], "{value}");
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn draft(state: &State, assignment: &Assignment, schema: &Value) -> D
         Err(error) => return empty(vec![Problem { field: error.field, message: error.message }]),
     };
     if let Some(Written::Structured { value, basis, truncated }) = &state.written {
-        let (value, fields) = model::supported(state, value, basis, &validator);
+        let (value, fields) = model::supported(state, value, basis, schema, &validator);
         let has_content = !fields.is_empty();
         if has_content && validator.is_valid(&value) {
             let mut draft = from_fields(assignment, value, fields, Engine::Model, Vec::new());
@@ -57,6 +57,10 @@ pub(super) fn draft(state: &State, assignment: &Assignment, schema: &Value) -> D
 }
 
 fn problems(validator: &jsonschema::Validator, value: &Value) -> Vec<Problem> {
+    // Far cheaper than the errors, all of which are collected before the first is known.
+    if validator.is_valid(value) {
+        return Vec::new();
+    }
     let problem = |error: jsonschema::ValidationError<'_>| Problem {
         field: error.instance_path().to_string(),
         message: error.masked().to_string(),

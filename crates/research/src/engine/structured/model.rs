@@ -1,13 +1,15 @@
 //! The model's value, reduced to what the notes support.
 //!
 //! A field keeps its value if the model names notes for it or for the field above, or if a sentence of a note resembles
-//! it. Other fields become null or are removed. Addresses that no source has are removed from texts.
+//! it. Other fields become null or are removed. Addresses that no source has are removed from texts. Properties with such
+//! addresses in their names are removed, unless the schema declares these names.
 //!
 //! Only sentences that state the value raise the confidence. A value that no named note states may be derived, such as a
 //! sum, a converted unit or a translated word: it keeps the notes as its basis, with low confidence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
+use std::ops::Range;
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -18,10 +20,12 @@ use super::super::quotes::{self, Quote};
 use super::super::state::{State, WrittenBasis};
 use super::super::text::figures::{Figures, are_stated};
 use super::super::text::similar::Gist;
+use super::super::text::times::Time;
 use super::super::text::{dates, display, words};
 use super::field::{Field, SUPPORTS, by_sources, support};
 use super::limits::escape;
 use super::sentences::words_of_name;
+use super::shape::declared_names;
 
 const MAX_NESTING: usize = 32;
 const MAX_QUOTES: usize = 4;
@@ -33,11 +37,13 @@ pub(super) fn supported(
     state: &State,
     value: &Value,
     basis: &[WrittenBasis],
+    schema: &Value,
     validator: &Validator,
 ) -> (Value, Vec<Field>) {
     let sentences = NoteSentences::of(state, 0..state.notes.len());
     let figures = sentences.quotes().map(|quote| (quote, Figures::of(quotes::text(state, quote)))).collect();
-    let mut reader = Reader { state, basis, sentences, figures, fields: Vec::new(), unnamed: MAX_UNNAMED };
+    let declared = declared_names(schema);
+    let mut reader = Reader { state, basis, declared, sentences, figures, fields: Vec::new(), unnamed: MAX_UNNAMED };
     let mut kept = value.clone();
     reader.keep(&mut kept, &Place::default(), 0, Unsupported::Null);
     if !validator.is_valid(&kept) {
@@ -74,21 +80,26 @@ impl Place {
 /// Value of a field, for comparison with sentences.
 enum Claim<'a> {
     Text(&'a str, Gist),
-    Date(dates::Date),
+    /// A date, with its time unless that is midnight.
+    Date(dates::Date, Option<Time>),
     Number(f64),
     /// True or false, with the words of the field's name: a sentence without any of them is not about it.
     Truth(Gist),
 }
 
 impl<'a> Claim<'a> {
-    /// A text that is a whole date, also with a time, is one.
+    /// A text that is a whole date, also with a time of ISO 8601, is one.
     fn of_text(text: &'a str) -> Self {
-        match dates::dates(text).as_slice() {
-            [(bytes, date)] if bytes.start == 0 && (bytes.end == text.len() || text[bytes.end..].starts_with('T')) => {
-                Self::Date(*date)
+        if let [(Range { start: 0, end }, date)] = dates::dates(text).as_slice() {
+            let after = &text[*end..];
+            if after.is_empty() {
+                return Self::Date(*date, None);
             }
-            _ => Self::Text(text, Gist::of(text)),
+            if let Some(time) = after.strip_prefix(['T', 't', ' ']).and_then(Time::from_iso) {
+                return Self::Date(*date, (time != Time::MIDNIGHT).then_some(time));
+            }
         }
+        Self::Text(text, Gist::of(text))
     }
 
     /// `pointer`: place of the value. The positions in lists around it are no name.
@@ -102,8 +113,10 @@ impl<'a> Claim<'a> {
 struct Reader<'a> {
     state: &'a State,
     basis: &'a [WrittenBasis],
+    /// Names of properties that are the caller's own.
+    declared: BTreeSet<&'a str>,
     sentences: NoteSentences,
-    /// Numbers and dates of each sentence.
+    /// Numbers, dates and times of each sentence.
     figures: BTreeMap<Quote, Figures>,
     fields: Vec<Field>,
     /// Texts without a basis that may still be compared with all notes.
@@ -120,6 +133,10 @@ impl Reader<'_> {
             Value::Object(object) => {
                 let names: Vec<String> = object.keys().cloned().collect();
                 for name in names {
+                    if !self.is_harmless(&name) {
+                        object.remove(&name);
+                        continue;
+                    }
                     let Some(field) = object.get_mut(&name) else { continue };
                     let pointer = escape(&name);
                     if !self.keep(field, &place.child(&pointer, &pointer), depth + 1, unsupported) {
@@ -150,6 +167,15 @@ impl Reader<'_> {
             Value::Bool(_) => self.base(place, &Claim::of_truth(&place.written)),
             Value::Number(number) => number.as_f64().is_some_and(|number| self.base(place, &Claim::Number(number))),
         }
+    }
+
+    /// Returns true for the name of a property that the schema declares, or that has no unknown or hidden address.
+    fn is_harmless(&self, name: &str) -> bool {
+        let mut text = name.to_owned();
+        if !self.declared.contains(name) {
+            self.remove_unknown_addresses(&mut text);
+        }
+        text == name
     }
 
     fn remove_unknown_addresses(&self, text: &mut String) {
@@ -211,7 +237,9 @@ impl Reader<'_> {
         let figures = self.figures.get(&quote);
         let is_stated = match claim {
             Claim::Text(_, text) => return support(text, gist),
-            Claim::Date(date) => figures.is_some_and(|figures| figures.has_date(*date)),
+            Claim::Date(date, time) => {
+                figures.is_some_and(|figures| figures.has_date(*date) && time.is_none_or(|time| figures.has_time(time)))
+            }
             Claim::Number(number) => figures.is_some_and(|figures| figures.states(*number)),
             Claim::Truth(name) => name.resemblance(gist) > 0.0,
         };

@@ -1,5 +1,7 @@
 //! Facts about one schema that decide how it is filled.
 
+use std::collections::BTreeSet;
+
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
@@ -15,6 +17,28 @@ pub(super) fn kind(object: &Map<String, Value>) -> &str {
         _ if object.contains_key("properties") || object.contains_key("allOf") => "object",
         _ if object.contains_key("items") => "array",
         _ => "string",
+    }
+}
+
+/// Returns the names of all properties that a schema and its subschemas declare.
+pub(super) fn declared_names(schema: &Value) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    add_declared_names(schema, &mut names);
+    names
+}
+
+fn add_declared_names<'a>(part: &'a Value, names: &mut BTreeSet<&'a str>) {
+    match part {
+        Value::Object(object) => {
+            for (key, value) in object {
+                if let ("properties", Some(properties)) = (key.as_str(), value.as_object()) {
+                    names.extend(properties.keys().map(String::as_str));
+                }
+                add_declared_names(value, names);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|item| add_declared_names(item, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers and dates that texts state, and the comparison of statements with them.
+//! Numbers, dates and times that texts state, and the comparison of statements with them.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -7,6 +7,7 @@ use super::dates::{self, Date};
 use super::number_words::numbers_in_words;
 use super::numbers::{Quantity, SCALES_OF_MONEY, quantities};
 use super::similar::is_unspaced;
+use super::times::{Time, is_afternoon, times};
 
 /// Largest whole number that counts as stated anyway: it counts or orders things, or is a word in the texts.
 const SMALL: f64 = 12.0;
@@ -25,7 +26,7 @@ const MAX_REMARK: usize = 200;
 const SCALE_CHARACTERS: [(char, f64); 6] =
     [('万', 1e4), ('萬', 1e4), ('만', 1e4), ('亿', 1e8), ('億', 1e8), ('억', 1e8)];
 
-/// Numbers and dates of a text. The lists ascend.
+/// Numbers, dates and times of a text. The lists ascend.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     numbers: Vec<f64>,
@@ -35,12 +36,13 @@ pub(crate) struct Figures {
     /// Numbers with those inside words: 1.24 of `v1.24`. They confirm a statement, but are no value of their own.
     in_words: Vec<f64>,
     dates: BTreeSet<Date>,
+    times: BTreeSet<Time>,
 }
 
 impl Figures {
     pub fn of(text: &str) -> Self {
-        let mut known =
-            Self { dates: dates::dates(text).into_iter().map(|(_, date)| date).collect(), ..Self::default() };
+        let dates = dates::dates(text).into_iter().map(|(_, date)| date).collect();
+        let mut known = Self { dates, times: times(text), ..Self::default() };
         for figure in figures(text) {
             if !figure.is_year {
                 known.rounded.extend(figure.values.iter().flat_map(|value| roundings(*value)));
@@ -67,6 +69,10 @@ impl Figures {
 
     pub fn has_date(&self, date: Date) -> bool {
         self.dates.contains(&date)
+    }
+
+    pub fn has_time(&self, time: Time) -> bool {
+        self.times.contains(&time)
     }
 
     /// Returns true if the text states a number of a statement, or one that is rounded to it. Signs do not count: the words
@@ -213,16 +219,6 @@ fn possible_scale(unit: &str, after: &str) -> Option<f64> {
     of_character
         .map(|(_, scale)| *scale)
         .or_else(|| SCALES_OF_MONEY.iter().find(|(word, _)| *word == unit).map(|(_, scale)| *scale))
-}
-
-/// Returns true if an hour before this text is after noon: `2 pm`, `2:30 p.m.`
-fn is_afternoon(after_hour: &str) -> bool {
-    let minutes = after_hour.strip_prefix(':').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
-    let after = minutes.unwrap_or(after_hour).trim_start_matches([' ', '\u{a0}', '\u{202f}']);
-    ["pm", "p.m"].iter().any(|mark| {
-        let is_mark = after.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
-        is_mark && !after[mark.len()..].starts_with(char::is_alphanumeric)
-    })
 }
 
 /// Returns the roundings of a number that hardly change it.

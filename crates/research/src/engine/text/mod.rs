@@ -1,4 +1,5 @@
-//! Reading of passages: words, near-duplicates, identifiers, numbers, dates, citation marks, and their harmless display.
+//! Reading of passages: words, near-duplicates, identifiers, numbers, dates, times, citation marks, and their harmless
+//! display.
 
 pub(super) mod dates;
 pub(super) mod display;
@@ -8,4 +9,5 @@ pub(super) mod marks;
 mod number_words;
 pub(super) mod numbers;
 pub(super) mod similar;
+pub(super) mod times;
 pub(super) mod words;

@@ -190,6 +190,16 @@ async fn balance_that_runs_out_ends_the_run_with_a_partial_report() {
 }
 
 #[tokio::test]
+async fn balance_that_runs_out_after_a_search_without_hits_ends_the_run() {
+    let world = billed(3).await;
+    let run = world.run(standard("- zyxwv\n- qqqq")).await;
+    assert_eq!((run.status, run.stop_reason), (ResearchStatus::Completed, Some(ResearchStop::BudgetReached)));
+    assert_eq!((run.searches, run.error.is_none(), run.is_partial()), (1, true, true));
+    assert_eq!(run.report.unwrap().citations, []);
+    assert_eq!(world.app.balance(&world.tenant).await, 0);
+}
+
+#[tokio::test]
 async fn balance_that_is_gone_before_the_first_search_fails_the_run() {
     let world = billed(3).await;
     let [first, second] = [world.create(quick("What is green tea?")).await, world.create(quick(QUESTION)).await];

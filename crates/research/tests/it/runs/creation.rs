@@ -33,6 +33,15 @@ async fn source_policies_are_limited_in_bytes() {
 }
 
 #[tokio::test]
+async fn blank_queries_are_refused() {
+    let world = World::new().await;
+    for query in ["", " \n", "\0", " \0 "] {
+        let refused = world.app.research.create(&world.tenant.viewer, quick(query)).await;
+        assert!(matches!(&refused, Err(Error::Invalid { field, .. }) if field == "query"), "{query:?} {refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn no_run_is_created_on_a_full_disk() {
     let check = || Err("7 bytes are free".to_owned());
     let setup = Setup { free_space: Arc::new(FreeSpace::new(Arc::new(check))), ..Setup::default() };

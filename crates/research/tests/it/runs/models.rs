@@ -7,7 +7,7 @@ use model::ResearchStatus;
 use models::ModelError;
 use models::generation::{Generation, GenerationRequest, Generator};
 use models_http::{HttpGenerator, HttpGeneratorOptions};
-use research::engine::{Budget, Engine, Warning};
+use research::engine::{Budget, Engine, Format, OutputSpec, Warning};
 use serde_json::json;
 use test_support::chat::{ChatEndpoint, ChatRequest, completion, error};
 use test_support::endpoint::Reply;
@@ -233,6 +233,26 @@ async fn cancellation_interrupts_the_model() {
     test_support::until("the start", async || world.get(id).await.started_at.map(|_| ())).await;
     world.app.research.cancel(&world.tenant.viewer, id).await.unwrap();
     assert_eq!(world.get(id).await.status, ResearchStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn model_is_shown_the_value_of_an_earlier_structured_report() {
+    let chat = ChatEndpoint::start(|_, request| {
+        completion(if is_report(request) { "The X200 pump takes lithium grease of class NLGI 2 [1]." } else { "{}" })
+    });
+    let world = World::with_model(generator(&chat, Duration::from_secs(5))).await;
+    let schema = json!({"type": "object", "properties": {"grease": {"type": "string"}}, "required": ["grease"]});
+    let mut first = quick("Which grease does the X200 pump take?");
+    first.output = OutputSpec { format: Format::Structured, schema: Some(schema), max_chars: 2_000 };
+    let first = world.run(first).await;
+    let value = first.report.unwrap().structured.unwrap();
+    assert!(value["grease"].is_string(), "{value}");
+    let mut next = quick("How often is the seal of the X200 pump replaced?");
+    next.previous = Some(first.research_id);
+    world.run(next).await;
+    let earlier = format!("Earlier report, for context:\n{value:#}");
+    let requests = chat.requests();
+    assert!(requests.iter().any(|request| is_report(request) && request.text("user").contains(&earlier)), "{earlier}");
 }
 
 #[tokio::test]
