@@ -8,6 +8,7 @@ mod hit;
 pub mod providers;
 mod quote;
 mod rank;
+mod reading;
 pub(crate) mod record;
 mod recorded;
 mod retrieve;
