@@ -23,6 +23,11 @@ pub use semantic::{DocumentVectors, SemanticHit, SemanticRequest, VectorKind};
 use async_trait::async_trait;
 use model::{Generation, IndexName};
 
+/// Returns the number of candidates that a stage needs for `results` results from a stage whose order is good.
+pub fn candidate_limit(results: usize) -> usize {
+    (2 * results).max(40)
+}
+
 /// Search engine with two derived indexes, web and workspace. Shared as `Arc<dyn SearchEngine>`.
 ///
 /// The docstore is the source of truth; an index can be cleared and refilled at any time. Engines store no text for
@@ -59,7 +64,7 @@ pub trait SearchEngine: Send + Sync {
     /// Returns the number of candidates to request for `results` results. The first stage provides recall, the second
     /// precision. An engine that only approximates the order of BM25 needs more candidates.
     fn candidate_limit(&self, results: usize) -> usize {
-        (2 * results).max(40)
+        candidate_limit(results)
     }
 
     /// Returns about how many bytes of text one call of `apply` should have. Callers keep two such batches in memory.

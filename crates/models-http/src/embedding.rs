@@ -271,7 +271,7 @@ fn version(options: &HttpEmbedderOptions, dialect: Dialect) -> String {
     if options.dimensions > 0 {
         version.push_str(&format!(":d{}", options.dimensions));
     }
-    let kinds = [&options.query_prefix, &options.document_prefix, dialect.task(TextKind::Document)];
+    let kinds = [&options.query_prefix, &options.document_prefix, dialect.task(&options.model, TextKind::Document)];
     if kinds.iter().any(|text| !text.is_empty()) {
         // The separator is no part of a text with a meaning.
         let digest = Sha256::digest(kinds.join("\0"));

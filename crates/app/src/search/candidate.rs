@@ -192,14 +192,23 @@ impl CandidateList {
     pub fn best(mut self, policy: &SourcePolicy, max_results: usize) -> Vec<Candidate> {
         if policy.has_preference() {
             for candidate in &mut self.candidates {
-                if policy.prefers(&candidate.document) {
-                    candidate.score *= PREFERENCE;
-                    candidate.trace.preferred = true;
-                }
+                candidate.trace.preferred = policy.prefers(&candidate.document);
+                candidate.score = preferred_score(candidate, policy);
             }
             self.sort_by_score();
         }
         self.candidates.into_iter().filter(distinct(self.collection)).take(max_results).collect()
+    }
+
+    /// Sorts by score with the policy's domains preferred, and keeps the scores. Ties keep their order.
+    pub fn sort_by_preference(&mut self, policy: &SourcePolicy) {
+        if !policy.has_preference() {
+            return;
+        }
+        let candidates = std::mem::take(&mut self.candidates).into_iter();
+        let mut scored: Vec<(f64, Candidate)> = candidates.map(|one| (preferred_score(&one, policy), one)).collect();
+        scored.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        self.candidates = scored.into_iter().map(|(_, candidate)| candidate).collect();
     }
 
     /// Keeps one of the candidates with the same text: the first one of a preferred domain, or the first one.
@@ -214,11 +223,23 @@ impl CandidateList {
         self.candidates.retain(|_| positions.next().is_some_and(|at| kept.contains(&at)));
     }
 
+    /// Returns the number of the best candidates that a model scores for `results` results. A search that goes no deeper finds as many by
+    /// words, and as many by meaning; a deeper one finds hundreds, which would cost the model dozens of requests at once.
+    pub fn count_for_model(&self, results: usize) -> usize {
+        let legs = 1 + usize::from(self.semantic.is_some());
+        self.candidates.len().min(legs * engine::candidate_limit(results))
+    }
+
     /// Returns the number of results that the candidates can be.
     pub fn count_distinct(&self) -> usize {
         let mut is_distinct = distinct(self.collection);
         self.candidates.iter().filter(|one| is_distinct(one)).count()
     }
+}
+
+/// Returns the score of a candidate, raised if the policy prefers its domain.
+fn preferred_score(candidate: &Candidate, policy: &SourcePolicy) -> f64 {
+    if policy.prefers(&candidate.document) { PREFERENCE * candidate.score } else { candidate.score }
 }
 
 /// Returns the condition on candidates, asked in order, to be a result. Exact duplicates on the web are one; in a workspace each file is.
@@ -351,5 +372,27 @@ mod tests {
         let best = |score| positions(&workspace(&[(0.0, 0.9), (0.0, 0.8), (0.0, score)]).best(&policy, 3));
         assert_eq!(best(0.7), [2, 0, 1]);
         assert_eq!(best(0.1), [0, 1, 2]);
+    }
+
+    #[test]
+    fn model_scores_as_many_candidates_as_one_search_finds_by_each_leg() {
+        let mut list = workspace(&[(1.0, 1.0); 200]);
+        assert_eq!([1, 10, 30, 500].map(|results| list.count_for_model(results)), [40, 40, 60, 200]);
+        list.semantic = Some(SemanticList { listed: 100, documents: 500, floor: 0.1, tail: None, calibration: None });
+        assert_eq!([1, 10, 30, 500].map(|results| list.count_for_model(results)), [80, 80, 120, 200]);
+        assert_eq!(workspace(&[(1.0, 1.0); 3]).count_for_model(10), 3);
+    }
+
+    #[test]
+    fn order_by_preference_keeps_the_scores() {
+        let include_domains = vec![Site::parse("host2.example").unwrap(), Site::parse("host3.example").unwrap()];
+        let policy = SourcePolicy { include_domains, ..SourcePolicy::default() };
+        let mut list = workspace(&[(0.0, 0.9), (0.0, 0.8), (0.0, 0.7), (0.0, 0.1)]);
+        list.sort_by_preference(&SourcePolicy::default());
+        assert_eq!(positions(&list.candidates), [0, 1, 2, 3]);
+        list.sort_by_preference(&policy);
+        assert_eq!(positions(&list.candidates), [2, 0, 1, 3]);
+        let scores: Vec<f64> = list.candidates.iter().map(|candidate| candidate.score).collect();
+        assert_eq!(scores, [0.7, 0.9, 0.8, 0.1]);
     }
 }

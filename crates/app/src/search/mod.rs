@@ -8,6 +8,7 @@ mod hit;
 pub mod providers;
 mod quote;
 mod rank;
+mod reading;
 pub(crate) mod record;
 mod recorded;
 mod retrieve;
@@ -459,13 +460,18 @@ impl App {
         });
         let mut lists = Stage::Rank.try_measure(ranking).await?;
         if self.second_stage.reads_texts() {
-            // The model would give the same text the same score.
-            lists.iter_mut().for_each(|list| list.drop_copies(&request.source_policy));
-            let choosing =
-                lists.iter_mut().map(|list| self.choose_passages(search, &mut list.candidates, rank::is_cut_for_model));
+            for list in &mut lists {
+                // The model would give the same text the same score.
+                list.drop_copies(&request.source_policy);
+                list.sort_by_preference(&request.source_policy);
+            }
+            let choosing = lists.iter_mut().map(|list| {
+                let count = list.count_for_model(request.max_results);
+                self.choose_passages(search, &mut list.candidates[..count], rank::is_cut_for_model)
+            });
             Stage::Passages.try_measure(try_join_all(choosing)).await?;
         }
-        let ordering = self.second_stage.order(&request.query, &mut lists, request.deadline, &self.rerank_failures);
+        let ordering = self.second_stage.order(request, &mut lists, &self.rerank_failures);
         let order = match self.second_stage.reads_texts() {
             true => Stage::Rerank.measure(ordering).await,
             false => ordering.await,

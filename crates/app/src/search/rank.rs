@@ -146,17 +146,11 @@ fn fits_model(LoadedDocument { document, capture, passages }: &LoadedDocument) -
     capture.parts.is_none() && passages.len() <= MODEL_PASSAGES && title + capture.content.len() <= MODEL_CHARS
 }
 
-/// Returns the text that a model scores each candidate by: title and best passages. Empty if the document is not loaded.
-pub fn model_texts(list: &CandidateList) -> Vec<String> {
-    let text = |candidate: &Candidate| {
-        candidate.loaded.as_ref().map(|loaded| model_text(loaded, &candidate.passages)).unwrap_or_default()
-    };
-    list.candidates.iter().map(text).collect()
-}
-
-fn model_text(loaded: &LoadedDocument, best: &[usize]) -> String {
+/// Returns the text that a model scores a candidate by: title and best passages. Empty if the document is not loaded.
+pub fn model_text(candidate: &Candidate) -> String {
+    let Some(loaded) = candidate.loaded.as_deref() else { return String::new() };
     let LoadedDocument { document, capture, passages } = loaded;
-    let known: Vec<usize> = best.iter().copied().filter(|position| *position < passages.len()).collect();
+    let known: Vec<usize> = candidate.passages.iter().copied().filter(|position| *position < passages.len()).collect();
     // The nearest passages of a long document may be behind what was read of it.
     let others = if fits_model(loaded) { passages.len() } else { usize::from(known.is_empty()) };
     let others: Vec<usize> = (0..passages.len()).filter(|position| !known.contains(position)).take(others).collect();

@@ -9,11 +9,11 @@ use engine::indexing;
 use engine::{Filters, FirstStageRequest, FirstStageResponse, Hit, SearchEngine};
 use file_types::label;
 use model::{CaptureId, Collection, DocId};
-use retrieval_core::rerank;
 use retrieval_core::site::Site;
 
 use super::candidate::{Candidate, CandidateList, Trace, place};
 use super::exact::PhraseParts;
+use super::reading::Reading;
 use super::semantic::Nearest;
 use super::stage::Stage;
 use super::stored_terms::{CachedTerms, StoredTerms};
@@ -169,17 +169,20 @@ impl App {
         known.extend(ranked);
         unknown.extend(missing.iter().copied());
         let mut loaded = self.load_by_id(search, collection, unknown).await?;
-        let lengths = known.values().map(|document| document.terms.content_bytes());
-        let limit = rerank::reading_limit(lengths.chain(loaded.values().map(content_bytes)));
+        // Those that were found by meaning alone have no score.
+        let by_words = answer.hits.iter().filter(|hit| hit.score > 0.0).map(|hit| hit.doc_id).collect();
+        let lengths = known.iter().map(|(doc_id, document)| (*doc_id, document.terms.content_bytes()));
+        let of_loaded = loaded.iter().map(|(doc_id, loaded)| (*doc_id, content_bytes(loaded)));
+        let reading = Reading::of(by_words, lengths.chain(of_loaded));
         // An earlier search may have read less of a long document than this one needs.
-        let short: Vec<DocId> =
-            known.values().filter(|document| !document.terms.covers(limit)).map(|known| known.doc_id()).collect();
+        let short = known.iter().filter(|(doc_id, document)| !document.terms.covers(reading.limit(**doc_id)));
+        let short: Vec<DocId> = short.map(|(doc_id, _)| *doc_id).collect();
         for (doc_id, document) in self.load_by_id(search, collection, short).await? {
             known.remove(&doc_id);
             loaded.insert(doc_id, document);
         }
-        let ranked = self.find_ranked(&loaded, limit);
-        let _memory = self.load_beginnings(search, &mut loaded, &ranked, limit).await?;
+        let ranked = self.find_ranked(&loaded, &reading);
+        let _memory = self.load_beginnings(search, &mut loaded, &ranked, &reading).await?;
         let mut phrase_parts = PhraseParts::new();
         if request.exact_match {
             let checked = loaded.len();
@@ -187,7 +190,7 @@ impl App {
             // The engine may count documents that contain the words apart.
             answer.total = answer.total.saturating_sub((checked - loaded.len()) as u64);
         }
-        let mut loaded = self.analyse(search, loaded, ranked, limit).await?;
+        let mut loaded = self.analyse(search, loaded, ranked, &reading).await?;
         for (document, loaded) in missing.iter().filter_map(|doc_id| loaded.get(doc_id)) {
             self.term_writer.offer(document, loaded);
         }
@@ -242,25 +245,25 @@ impl App {
         })
     }
 
-    /// Analyses documents for a search that reads `limit` bytes of each, and caches their terms. Those that are `ranked` have theirs.
+    /// Analyses documents as far as a search reads them, and caches their terms. Those that are `ranked` have theirs.
     pub(super) async fn analyse(
         &self,
         search: &Search<'_>,
         loaded: HashMap<DocId, LoadedDocument>,
         mut ranked: HashMap<DocId, Arc<RankedDocument>>,
-        limit: usize,
+        reading: &Reading,
     ) -> Result<HashMap<DocId, Analysed>> {
         let mut analysed = HashMap::with_capacity(loaded.len());
         let mut unknown = Vec::new();
         for (doc_id, document) in loaded {
             match ranked.remove(&doc_id) {
                 Some(ranked) => drop(analysed.insert(doc_id, (ranked, Box::new(document)))),
-                None => unknown.push(document),
+                None => unknown.push((reading.limit(doc_id), document)),
             }
         }
-        for step in steps(unknown, |loaded| loaded.capture.content.len()) {
+        for step in steps(unknown, |(_, loaded)| loaded.capture.content.len()) {
             let vectors = self.vectors.clone();
-            let done = self.compute(search, move |stop| analyse(step, limit, &vectors, stop));
+            let done = self.compute(search, move |stop| analyse(step, &vectors, stop));
             analysed.extend(done.await?);
         }
         Ok(analysed)
@@ -271,13 +274,14 @@ impl App {
     pub(super) fn find_ranked(
         &self,
         loaded: &HashMap<DocId, LoadedDocument>,
-        limit: usize,
+        reading: &Reading,
     ) -> HashMap<DocId, Arc<RankedDocument>> {
         if self.second_stage.reads_texts() {
             return HashMap::new();
         }
         let known = loaded.values().filter_map(|loaded| self.vectors.get(&vectors::state(loaded)));
-        known.filter(|known| known.terms.covers(limit)).map(|known| (known.doc_id(), known)).collect()
+        let covered = known.filter(|known| known.terms.covers(reading.limit(known.doc_id())));
+        covered.map(|known| (known.doc_id(), known)).collect()
     }
 
     /// Reads documents of one collection, and the first parts of their contents.
@@ -293,14 +297,14 @@ impl App {
         Ok(search.read(self.store.load_documents(collection, doc_ids).await?))
     }
 
-    /// Extends long contents to the beginning that a search reads which ranks by `limit` bytes, unless they are `ranked`. Returns a
-    /// permit for them and for the check of an exact match.
+    /// Extends long contents to the beginning that a search reads, unless they are `ranked`. Returns a permit for them and for the check
+    /// of an exact match.
     pub(super) async fn load_beginnings(
         &self,
         search: &Search<'_>,
         loaded: &mut HashMap<DocId, LoadedDocument>,
         ranked: &HashMap<DocId, Arc<RankedDocument>>,
-        limit: usize,
+        reading: &Reading,
     ) -> Result<Option<Permit>> {
         let mut wanted = Vec::new();
         let mut bytes = 0;
@@ -309,8 +313,9 @@ impl App {
             let capture = &document.capture;
             let Some(map) = &capture.parts else { continue };
             // An exact match has the same budget whatever earlier searches have ranked.
-            let is_ranked = !search.request.exact_match && ranked.contains_key(&document.document.doc_id);
-            let parts = 1..if is_ranked { 1 } else { map.first_parts(bytes_to_read(limit)) };
+            let doc_id = document.document.doc_id;
+            let is_ranked = !search.request.exact_match && ranked.contains_key(&doc_id);
+            let parts = 1..if is_ranked { 1 } else { map.first_parts(bytes_to_read(reading.limit(doc_id))) };
             has_more |= parts.end < map.count();
             if !parts.is_empty() {
                 bytes += map.bytes(parts.clone());
@@ -358,9 +363,10 @@ impl App {
 
 pub(super) type Analysed = (Arc<RankedDocument>, Box<LoadedDocument>);
 
-fn analyse(loaded: Vec<LoadedDocument>, limit: usize, vectors: &VectorCache, stop: &Stop) -> Vec<(DocId, Analysed)> {
+/// Analyses each document for a search that ranks by this many bytes of it.
+fn analyse(loaded: Vec<(usize, LoadedDocument)>, vectors: &VectorCache, stop: &Stop) -> Vec<(DocId, Analysed)> {
     let loaded = loaded.into_iter().take_while(|_| !stop.is_stopped());
-    let analysed = loaded.map(|loaded| {
+    let analysed = loaded.map(|(limit, loaded)| {
         let document = Arc::new(RankedDocument::of(&loaded, limit));
         vectors.put(&document);
         (loaded.document.doc_id, (document, Box::new(loaded)))

@@ -9,8 +9,7 @@ use retrieval_core::fusion::FUSION_VERSION;
 use retrieval_core::rerank::RANKER_VERSION;
 
 use super::candidate::CandidateList;
-use super::rank;
-use crate::Deadline;
+use super::{SearchRequest, rank};
 
 /// Name of the index's own order, the fallback if no ranker is available.
 const FIRST_STAGE_ORDER: &str = "first_stage_order_v1";
@@ -49,8 +48,8 @@ impl SecondStage {
     }
 
     /// Sorts the candidates, which the lexical ranker has sorted, into their final order. The same ranker sorts all lists,
-    /// and their scores are comparable.
-    pub async fn order(&self, query: &str, lists: &mut [CandidateList], deadline: Deadline, log: &FailureLog) -> Order {
+    /// and their scores are comparable. A model scores the best of each list, and the others are left out then.
+    pub async fn order(&self, request: &SearchRequest, lists: &mut [CandidateList], log: &FailureLog) -> Order {
         let is_fused = lists.iter().any(|list| list.semantic.is_some());
         let fusion = if is_fused { format!("+{FUSION_VERSION}") } else { String::new() };
         let lexical =
@@ -58,11 +57,12 @@ impl SecondStage {
         match self {
             SecondStage::Lexical => return lexical(false),
             SecondStage::None => {}
-            SecondStage::Model(model) => match deadline.within(score(model.as_ref(), query, lists)).await {
+            SecondStage::Model(model) => match request.deadline.within(score(model.as_ref(), request, lists)).await {
                 None => return lexical(true),
                 Some(Ok(scores)) => {
                     let mut probabilities = probabilities(&scores);
                     for list in lists {
+                        list.candidates.truncate(list.count_for_model(request.max_results));
                         list.sort_by_model(probabilities.by_ref());
                     }
                     let ranker_version = model.version().to_owned();
@@ -79,10 +79,11 @@ impl SecondStage {
     }
 }
 
-/// Returns the model's scores of all candidates, in their order. One call, since scores of several are not comparable.
-async fn score(model: &dyn Reranker, query: &str, lists: &[CandidateList]) -> Result<Vec<f32>, ModelError> {
-    let texts: Vec<String> = lists.iter().flat_map(rank::model_texts).collect();
-    model.score(query, &texts).await
+/// Returns the model's scores of the best candidates of all lists, in their order. One call, since scores of several are not comparable.
+async fn score(model: &dyn Reranker, request: &SearchRequest, lists: &[CandidateList]) -> Result<Vec<f32>, ModelError> {
+    let best = lists.iter().flat_map(|list| &list.candidates[..list.count_for_model(request.max_results)]);
+    let texts: Vec<String> = best.map(rank::model_text).collect();
+    model.score(&request.query, &texts).await
 }
 
 /// Converts a model's scores to probabilities. Some models return log-odds, which the logistic function converts.

@@ -55,7 +55,7 @@ async fn model_that_is_too_slow_is_skipped() {
     for milliseconds in [40, 0] {
         let outcome = found(&world, &tenant, limited(search("tides"), milliseconds)).await;
         assert_eq!((outcome.degraded, outcome.rerank_unavailable), (true, false));
-        assert_eq!(outcome.ranker_version, "lexical_v5", "the lexical ranker needs no model");
+        assert_eq!(outcome.ranker_version, "lexical_v6", "the lexical ranker needs no model");
         assert_eq!(urls(&outcome)[0], "https://a.example/");
     }
 }

@@ -39,7 +39,7 @@ async fn pages_are_ranked_by_relevance() {
     assert_eq!(urls(&outcome), ["https://a.example/", "https://b.example/"]);
     assert_eq!(outcome.hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [1, 2]);
     assert!(outcome.hits[0].score > outcome.hits[1].score);
-    assert_eq!(outcome.ranker_version, "lexical_v5");
+    assert_eq!(outcome.ranker_version, "lexical_v6");
     assert!(!outcome.rerank_unavailable && outcome.workspace_total.is_none());
 }
 

@@ -60,3 +60,44 @@ async fn the_model_scores_copies_once() {
     let outcome = world.app.search(&tenant.viewer, SearchRequest { source_policy, ..search("tides") }).await.unwrap();
     assert_eq!(urls(&outcome)[1], "https://copies.example/41");
 }
+
+/// A world with a model, and with pages of which the first 60 have one text and the others have texts of their own.
+async fn with_long_list() -> (TestApp, Arc<TestReranker>) {
+    let model = Arc::new(TestReranker::preferring("walrus"));
+    let setup = Setup { second_stage: SecondStage::Model(Arc::clone(&model) as _), ..Setup::default() };
+    let world = TestApp::with(setup).await;
+    let copies = (0..60).map(|number| page(&format!("https://copies.example/{number}"), "Tides, tides and tides."));
+    let others = (0..100).map(|number| {
+        page(&format!("https://page-{number}.example/"), &format!("Gauge {number} measures the tides of the sea."))
+    });
+    let longer = "Gauge 100 measures the tides of the sea, as always.";
+    world.import(copies.chain(others).chain([page("https://longer.example/", longer)]).collect::<Vec<_>>()).await;
+    (world, model)
+}
+
+#[tokio::test]
+async fn the_model_scores_the_best_of_a_long_list() {
+    let (world, model) = with_long_list().await;
+    let tenant = world.tenant().await;
+    for (max_results, scored) in [(10, 40), (30, 60)] {
+        let request = SearchRequest { max_results, ..search("tides") };
+        let outcome = world.app.search(&tenant.viewer, request).await.unwrap();
+        assert_eq!(outcome.hits.len(), max_results);
+        let texts = model.calls().pop().unwrap();
+        assert_eq!(texts.len(), scored);
+        assert!(texts.iter().any(|text| text.contains("tides and tides")), "the best one: {texts:?}");
+        assert!(!texts.iter().any(|text| text.contains("Gauge 100 ")), "the last one: {texts:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_model_scores_a_preferred_domain_of_a_long_list() {
+    let (world, model) = with_long_list().await;
+    let tenant = world.tenant().await;
+    let include_domains = vec![Site::parse("longer.example").unwrap()];
+    let source_policy = SourcePolicy { include_domains, ..SourcePolicy::default() };
+    world.app.search(&tenant.viewer, SearchRequest { source_policy, ..search("tides") }).await.unwrap();
+    let texts = model.calls().pop().unwrap();
+    assert_eq!(texts.len(), 40);
+    assert!(texts.iter().any(|text| text.contains("Gauge 100 ")), "{texts:?}");
+}

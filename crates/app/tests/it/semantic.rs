@@ -151,6 +151,23 @@ async fn a_long_document_found_by_meaning_is_quoted_where_it_is_near() {
 }
 
 #[tokio::test]
+async fn long_documents_found_by_meaning_do_not_shorten_what_is_read_of_one_with_the_words() {
+    let world = World::start().await;
+    let tenant = world.app.tenant().await;
+    // All together are longer than ranking reads.
+    let filler = ("The tide gauge at the pier measures the sea. ".repeat(20) + "\n\n").repeat(750);
+    let mut texts = vec![format!("{filler}The entitlement to a berth.\n")];
+    texts.extend((0..3).map(|number| format!("Holiday {number} of thirty days.\n\n{filler}")));
+    world.import(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let outcome = world.app.app.search(&tenant.viewer, search("vacation entitlement")).await.unwrap();
+    let recorded = world.app.app.recorded_search(&tenant.viewer, &outcome.search_id.to_string()).await.unwrap();
+    let with_words = outcome.hits.iter().position(|hit| hit.canonical_url == "https://page-0.example/").unwrap();
+    let details = recorded.results[with_words].details.clone().unwrap();
+    assert_eq!((outcome.hits.len(), details.lexical.unwrap().rank), (4, 1));
+    assert!(details.lexical.unwrap().score > 0.0, "its words are read");
+}
+
+#[tokio::test]
 async fn a_reranker_reads_the_nearest_passages() {
     let reranker = Arc::new(TestReranker::preferring("Holiday"));
     let second_stage = SecondStage::Model(Arc::clone(&reranker) as _);

@@ -53,7 +53,7 @@ async fn results_join_the_list_of_the_index() {
     assert_eq!((hit.source_url.as_str(), hit.last_crawled_at), ("https://tides.example/guide?utm_source=x", None));
     assert_eq!(hit.passages[0].text, "The spring tides follow the moon.");
     assert!(outcome.unavailable_providers.is_empty() && !outcome.degraded);
-    assert_eq!(outcome.ranker_version, "lexical_v5");
+    assert_eq!(outcome.ranker_version, "lexical_v6");
 }
 
 #[tokio::test]

@@ -98,7 +98,7 @@ fn any_page() -> impl Strategy<Value = Page> {
                 search_id: SearchId(Uuid::from_u128(3)),
                 charge: None,
                 hits,
-                ranker_version: "lexical_v5".to_owned(),
+                ranker_version: "lexical_v6".to_owned(),
                 workspace_total,
                 rerank_unavailable,
                 filtered_results,

@@ -284,7 +284,7 @@ async fn the_page_carries_its_identity_and_ranking() {
     assert_eq!(body["$schema"], format!("{PUBLIC_URL}/schemas/SearchResponse.json"));
     let recorded = api.world.recorded_search(&api.tenant, body["search_id"].as_str().unwrap()).await;
     assert_eq!(recorded.query, QUERY);
-    assert_eq!(body["ranking"], json!({"ranker_version": "lexical_v5", "score_scope": "response"}));
+    assert_eq!(body["ranking"], json!({"ranker_version": "lexical_v6", "score_scope": "response"}));
     assert_eq!(body["warnings"], Value::Null);
     assert!(body.get("truncated").is_none());
     assert_eq!(answer.header("Content-Type"), Some("application/json"));

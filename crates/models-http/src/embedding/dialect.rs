@@ -32,6 +32,7 @@ struct OpenAiRequest<'a> {
 
 #[derive(Serialize)]
 struct JinaFields<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
     task: &'a str,
     embedding_type: &'a str,
     truncate: bool,
@@ -110,14 +111,16 @@ impl Dialect {
         }
     }
 
-    /// Returns the name of the task for texts of this kind; empty if the dialect has no tasks.
-    pub fn task(self, kind: TextKind) -> &'static str {
-        match (self, kind) {
-            (Dialect::OpenAi | Dialect::Tei, _) => "",
-            (Dialect::Cohere, TextKind::Query) => "search_query",
-            (Dialect::Cohere, TextKind::Document) => "search_document",
-            (Dialect::Jina, TextKind::Query) => "retrieval.query",
-            (Dialect::Jina, TextKind::Document) => "retrieval.passage",
+    /// Returns the name of the task for texts of this kind; empty if the dialect or the model has none.
+    pub fn task(self, model: &str, kind: TextKind) -> &'static str {
+        let (query, document) = match self {
+            Dialect::OpenAi | Dialect::Tei => ("", ""),
+            Dialect::Cohere => ("search_query", "search_document"),
+            Dialect::Jina => jina_tasks(model),
+        };
+        match kind {
+            TextKind::Query => query,
+            TextKind::Document => document,
         }
     }
 
@@ -128,7 +131,7 @@ impl Dialect {
         texts: &[String],
         dimensions: Option<usize>,
     ) -> Result<Vec<u8>, ModelError> {
-        let task = self.task(kind);
+        let task = self.task(model, kind);
         let body = match self {
             Dialect::OpenAi => serde_json::to_vec(&OpenAiRequest { model, input: texts, dimensions, jina: None }),
             Dialect::Jina => {
@@ -158,6 +161,20 @@ impl Dialect {
             Dialect::Tei => parse(body),
             Dialect::Cohere => Ok(parse::<CohereResponse>(body)?.embeddings.float),
         }
+    }
+}
+
+/// Returns the tasks of a model of Jina for queries and for documents, empty where it has none: the endpoint rejects any other.
+fn jina_tasks(model: &str) -> (&'static str, &'static str) {
+    let is_of = |family: &str| model.starts_with(family);
+    if is_of("jina-code-embeddings-") {
+        ("nl2code.query", "nl2code.passage")
+    } else if is_of("jina-clip-v2") {
+        ("retrieval.query", "")
+    } else if ["jina-embeddings-v2-", "jina-clip-", "jina-colbert-"].into_iter().any(is_of) {
+        ("", "")
+    } else {
+        ("retrieval.query", "retrieval.passage")
     }
 }
 
@@ -245,6 +262,33 @@ mod tests {
         }
         let unnamed = Dialect::OpenAi.body("", TextKind::Query, &texts, None).expect("JSON");
         assert_eq!(unnamed, br#"{"input":["a","b"]}"#);
+    }
+
+    #[test]
+    fn tasks_of_jina_are_those_of_the_model() {
+        let sent = |model: &str, kind: TextKind| {
+            let body = Dialect::Jina.body(model, kind, &["a".to_owned()], None).expect("JSON");
+            let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(body["truncate"], true, "{model}");
+            body.get("task").map(|task| task.as_str().expect("a text").to_owned())
+        };
+        let retrieval = (Some("retrieval.query"), Some("retrieval.passage"));
+        for (model, expected) in [
+            ("jina-embeddings-v3", retrieval),
+            ("jina-embeddings-v4", retrieval),
+            ("jina-embeddings-v5-text-small", retrieval),
+            ("", retrieval),
+            ("jina-code-embeddings-0.5b", (Some("nl2code.query"), Some("nl2code.passage"))),
+            ("jina-code-embeddings-1.5b", (Some("nl2code.query"), Some("nl2code.passage"))),
+            ("jina-clip-v2", (Some("retrieval.query"), None)),
+            ("jina-clip-v1", (None, None)),
+            ("jina-embeddings-v2-base-en", (None, None)),
+            ("jina-embeddings-v2-base-code", (None, None)),
+            ("jina-colbert-v2", (None, None)),
+        ] {
+            let tasks = (sent(model, TextKind::Query), sent(model, TextKind::Document));
+            assert_eq!((tasks.0.as_deref(), tasks.1.as_deref()), expected, "{model}");
+        }
     }
 
     #[test]

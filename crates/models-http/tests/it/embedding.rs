@@ -142,6 +142,15 @@ async fn queries_and_documents_are_told_apart() {
     jina.embed(TextKind::Query, &texts(&["a"])).await.expect("vectors");
     assert_eq!(endpoint.received()[2].json()["task"], "retrieval.query");
     assert!(jina.version().starts_with("http:jina-embeddings-v3:p"), "{}", jina.version());
+    for (model, version) in [
+        ("jina-embeddings-v3", "http:jina-embeddings-v3:pd79ff6f9"),
+        ("jina-embeddings-v4", "http:jina-embeddings-v4:pd79ff6f9"),
+        ("jina-code-embeddings-1.5b", "http:jina-code-embeddings-1.5b:pbd1ef68c"),
+        ("jina-embeddings-v2-base-en", "http:jina-embeddings-v2-base-en"),
+    ] {
+        let jina = HttpEmbedderOptions { model: model.into(), ..options(&endpoint, "/v1") };
+        assert_eq!(HttpEmbedder::new(jina).expect("a client").version(), version);
+    }
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ pub(crate) fn response() -> Example {
                 "score": {"value": 0.87},
             }],
             "access": access(),
-            "ranking": {"ranker_version": "lexical_v5", "score_scope": "response"},
+            "ranking": {"ranker_version": "lexical_v6", "score_scope": "response"},
             "usage": {"requests": 1, "bytes_returned": 0},
             "warnings": null,
         })),

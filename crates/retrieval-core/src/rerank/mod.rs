@@ -14,6 +14,7 @@
 mod feedback;
 mod matching;
 mod parameters;
+mod reading;
 mod recency;
 mod score;
 mod stem_key;
@@ -27,6 +28,7 @@ use crate::analysis::{Analyzers, Language};
 use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
+pub use reading::{READ_BYTES, ReadingLimits, reading_limit};
 pub use term_bytes::TERMS_VERSION;
 pub use term_vector::{DocumentText, TermVector};
 
@@ -36,11 +38,7 @@ use score::Scorer;
 use vocabulary::Vocabulary;
 
 /// Name of this ranker in answers. Every change that affects an order changes it.
-pub const RANKER_VERSION: &str = "lexical_v5";
-
-/// Bytes of content that one call reads over all documents. If they contain more, each is read up to the same length: a
-/// long document is judged by its beginning, and the time of a call is bounded.
-pub const READ_BYTES: usize = 2 * 1024 * 1024;
+pub const RANKER_VERSION: &str = "lexical_v6";
 
 /// A document to score.
 #[derive(Clone, Copy, Debug)]
@@ -75,12 +73,6 @@ pub struct Evidence {
     pub complete: bool,
 }
 
-/// Returns the bytes of each content that a call reads, given the lengths of all. Term vectors should
-/// [cover](TermVector::covers) it.
-pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
-    fair_share(content_bytes, READ_BYTES)
-}
-
 /// Scores the documents for the query. Returns the evidence in the order of `documents`.
 ///
 /// `documents` are the candidates of a first stage; terms of the best of them expand the query. `statistics` describe the
@@ -101,13 +93,14 @@ pub fn score_while(
     let groups = groups(documents);
     let matcher = QueryMatcher::new(query.text, &languages_by_frequency(&groups));
     let mut vocabulary = Vocabulary::new(&matcher);
-    let limit = reading_limit(documents.iter().map(|document| document.terms.content_bytes()));
+    let limits = ReadingLimits::of(documents.iter().map(|one| (one.terms.content_bytes(), one.by_words)));
     let mut matched: Vec<MatchedCandidate> = Vec::with_capacity(documents.len());
     let mut scratch = Scratch::default();
     for document in documents {
         if !goes_on() {
             return None;
         }
+        let limit = limits.limit(document.by_words);
         matched.push(matching::match_candidate(document.terms, limit, &mut vocabulary, &mut scratch));
     }
 
@@ -123,6 +116,7 @@ pub fn score_while(
     }
 
     let evidence = scores.into_iter().zip(&passages).zip(documents).map(|((score, passages), document)| {
+        let limit = limits.limit(document.by_words);
         let complete = document.terms.covers(usize::MAX) && document.terms.content_bytes() <= limit;
         let is_match = passages.iter().any(|score| *score > 0.0);
         Evidence { score, passages: best_passages(passages), is_match, complete }
@@ -167,21 +161,6 @@ fn languages_by_frequency(groups: &[Option<Language>]) -> Vec<Language> {
     // Stable: equally common languages stay in the order of their first documents.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     counts.into_iter().map(|(language, _)| language).collect()
-}
-
-/// Returns the largest `limit` for which the lengths, each cut to `limit`, add up to at most `total`.
-fn fair_share(lengths: impl Iterator<Item = usize>, total: usize) -> usize {
-    let mut lengths: Vec<usize> = lengths.collect();
-    lengths.sort_unstable();
-    let (mut left, mut count) = (total, lengths.len());
-    for length in lengths {
-        if length > left / count {
-            return left / count;
-        }
-        left -= length;
-        count -= 1;
-    }
-    usize::MAX
 }
 
 /// Returns the positions of the positive scores, highest first.

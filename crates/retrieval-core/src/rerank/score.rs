@@ -13,7 +13,7 @@ use crate::statistics::CollectionStatistics;
 pub(super) struct Scorer {
     /// Weight by term.
     weights: Vec<f64>,
-    /// Weight of those that any candidate contains.
+    /// Weight of those that any candidate found by words contains.
     matched_weight: f64,
     title_length: f64,
     headings_length: f64,
@@ -24,7 +24,7 @@ pub(super) struct Scorer {
 }
 
 impl Scorer {
-    /// `found` tells which candidates were found by words: average lengths are those of these.
+    /// `found` tells which candidates were found by words: average lengths and frequencies are those of these.
     pub fn new(
         matcher: &QueryMatcher,
         matched: &[MatchedCandidate],
@@ -44,8 +44,8 @@ impl Scorer {
         };
         // Those beyond the limit have no length, and their number depends on how much was read of the document.
         let passages = typical().flat_map(|candidate| &candidate.passages).map(|passage| passage.length);
-        let matching = count_candidates(matcher.terms.len(), matched);
-        let weights = weights(matcher, &matching, matched.len(), statistics);
+        let matching = count_candidates(terms, typical());
+        let weights = weights(matcher, &matching, typical().count(), statistics);
         Self {
             matched_weight: matching
                 .iter()
@@ -63,7 +63,7 @@ impl Scorer {
         }
     }
 
-    /// Returns the total weight of the terms that any candidate contains, the unit of scores.
+    /// Returns the total weight of the terms that any candidate found by words contains, the unit of scores.
     pub fn matched_weight(&self) -> f64 {
         self.matched_weight
     }
@@ -166,8 +166,8 @@ fn sharpen(weights: &mut [f64]) {
 /// Returns the weight of each term: its rarity in the collection times its weight in the query, sharpened for a long
 /// question.
 ///
-/// `matching` are the numbers of candidates that contain each term: the collection contains at least those, whatever the statistics
-/// say.
+/// `matching` are the numbers of those `candidates` that contain each term: the collection contains at least those, whatever the
+/// statistics say.
 fn weights(matcher: &QueryMatcher, matching: &[u64], candidates: usize, statistics: &CollectionStatistics) -> Vec<f64> {
     let documents = statistics.documents.max(candidates as u64) as f64;
     let terms = matcher.terms.iter().zip(matching).map(|(term, matching)| {
@@ -182,10 +182,10 @@ fn weights(matcher: &QueryMatcher, matching: &[u64], candidates: usize, statisti
 }
 
 /// Returns the number of candidates that contain each term.
-fn count_candidates(terms: usize, matched: &[MatchedCandidate]) -> Vec<u64> {
+fn count_candidates<'a>(terms: usize, candidates: impl Iterator<Item = &'a MatchedCandidate>) -> Vec<u64> {
     let mut matching = vec![0_u64; terms];
     let mut seen_in = vec![usize::MAX; terms];
-    for (index, candidate) in matched.iter().enumerate() {
+    for (index, candidate) in candidates.enumerate() {
         for field in [&candidate.title, &candidate.headings, &candidate.body] {
             for term in field.occurrences.iter().map(|found| usize::from(found.term)) {
                 if seen_in[term] != index {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::Timestamp;
 use proptest::prelude::*;
 
+use super::reading::fair_share;
 use super::*;
 use crate::passages::{PassageSpan, split};
 
@@ -156,6 +157,76 @@ fn documents_found_by_meaning_alone_do_not_affect_the_others() {
     documents.extend((0..6).map(other));
     assert!(alone[1] > alone[0] && alone != scores(&documents, documents.len()), "{alone:?}");
     assert_eq!(scores(&documents, 4), alone);
+}
+
+#[test]
+fn documents_found_by_meaning_alone_do_not_shorten_what_is_read_of_the_others() {
+    const BYTES: usize = 100 << 10;
+    let filler = "The harbour is closed in winter, and boats are repaired in its yard.\n\n";
+    let text = |before: usize| {
+        let content = filler.repeat(before / filler.len()) + "The pump stands here.\n\n";
+        document("", &(content + &filler.repeat((BYTES - before) / filler.len())))
+    };
+    let texts = [text(40_000), document("", &filler.repeat(BYTES / filler.len())), text(0)];
+    let vectors = vectors(&texts);
+    let views = |others: usize| {
+        let found = std::iter::once(&vectors[0]).chain(std::iter::repeat_n(&vectors[1], 39)).map(|terms| (terms, true));
+        let documents = found.chain(std::iter::repeat_n((&vectors[2], false), others));
+        documents.map(|(terms, by_words)| Document { terms, published_at: None, by_words }).collect::<Vec<_>>()
+    };
+    let scored = |others: usize| score(&query("pump"), &views(others), &CollectionStatistics::default());
+    let (alone, all) = (scored(0), scored(40));
+    assert!(alone[0].is_match && alone[0].score > 0.0 && !alone[0].complete);
+    assert_eq!(all[..40], alone);
+    assert!(all[40].is_match && !all[40].complete);
+}
+
+#[test]
+fn what_is_read_of_documents_found_by_meaning_alone_is_bounded_too() {
+    let limits = |by_words: &[usize], others: &[usize]| {
+        let found = by_words.iter().map(|length| (*length, true));
+        let limits = ReadingLimits::of(found.chain(others.iter().map(|length| (*length, false))));
+        (limits.limit(true), limits.limit(false))
+    };
+    let all = usize::MAX;
+    for (by_words, others, expected) in [
+        (vec![], vec![], (all, all)),
+        (vec![READ_BYTES], vec![], (all, all)),
+        (vec![10], vec![READ_BYTES; 4], (all, READ_BYTES / 4)),
+        (vec![READ_BYTES; 4], vec![READ_BYTES; 8], (READ_BYTES / 4, READ_BYTES / 8)),
+        (vec![READ_BYTES; 4], vec![READ_BYTES], (READ_BYTES / 4, READ_BYTES / 4)),
+        (vec![], vec![READ_BYTES; 4], (READ_BYTES / 4, READ_BYTES / 4)),
+    ] {
+        assert_eq!(limits(&by_words, &others), expected, "{by_words:?} {others:?}");
+    }
+}
+
+#[test]
+fn frequencies_are_those_of_documents_found_by_words() {
+    let about = |subject: &str| format!("The pump has a {subject}. A {subject} of a pump needs grease and care.");
+    let documents = ["bearing", "valve", "seal", "hose"].map(|subject| document("Pump", &about(subject)));
+    let others = document("", "A valve and a rotor, and another valve of a rotor.");
+    let (vectors, others) = (vectors(&documents), vectors(&[others]));
+    let scores = |others: &[TermVector], statistics: &CollectionStatistics| {
+        let found = vectors.iter().map(|terms| Document { terms, published_at: None, by_words: true });
+        // Many copies: the words of these are common among all documents.
+        let others = others.iter().flat_map(|terms| std::iter::repeat_n(terms, 20));
+        let others = others.map(|terms| Document { terms, published_at: None, by_words: false });
+        let views: Vec<Document<'_>> = found.chain(others).collect();
+        let evidence = score(&query("pump valve rotor"), &views, statistics);
+        evidence.into_iter().take(vectors.len()).map(|evidence| evidence.score).collect::<Vec<_>>()
+    };
+    // Statistics may be missing, or older than the documents.
+    let older = CollectionStatistics {
+        documents: 10,
+        average_length: 15.0,
+        document_frequency: [("pump", 4), ("valv", 1)].map(|(stem, count)| (stem.to_owned(), count)).into(),
+    };
+    for statistics in [CollectionStatistics::default(), older] {
+        let alone = scores(&[], &statistics);
+        assert!(alone[1] > alone[0], "{alone:?}");
+        assert_eq!(scores(&others, &statistics), alone);
+    }
 }
 
 #[test]

@@ -7,12 +7,12 @@ use docstore::{Capture, LoadedDocument};
 use engine::{Hit, UnknownValues};
 use ingest::pages::{PageRequest, SeenCapture};
 use model::{Collection, DocId, Timestamp};
-use retrieval_core::rerank;
 use retrieval_core::statistics::CollectionStatistics;
 
 use super::super::Search;
 use super::super::candidate::{Candidate, CandidateList, Trace};
 use super::super::exact::PhraseParts;
+use super::super::reading::Reading;
 use super::super::vectors::{RankedDocument, content_bytes};
 use super::found::FoundPage;
 use super::{filters, snippets};
@@ -85,10 +85,11 @@ impl App {
             .map(|known| (known.is_new_snippet.then_some(known.loaded.document.doc_id), known.loaded))
             .unzip();
         let loaded: Documents = loaded.into_iter().map(|loaded| (loaded.document.doc_id, loaded)).collect();
-        let limit = rerank::reading_limit(loaded.values().map(content_bytes));
-        let ranked = self.find_ranked(&loaded, limit);
-        let (loaded, mut phrase_parts) = self.matching(search, loaded, &order, &ranked, limit).await?;
-        let mut analysed = self.analyse(search, loaded, ranked, limit).await?;
+        let lengths = loaded.iter().map(|(doc_id, loaded)| (*doc_id, content_bytes(loaded)));
+        let reading = Reading::of(loaded.keys().copied().collect(), lengths);
+        let ranked = self.find_ranked(&loaded, &reading);
+        let (loaded, mut phrase_parts) = self.matching(search, loaded, &order, &ranked, &reading).await?;
+        let mut analysed = self.analyse(search, loaded, ranked, &reading).await?;
 
         // Without those that were found by meaning alone.
         let scores = list.candidates.iter().map(|one| one.first_stage_score).filter(|score| *score > 0.0);
@@ -232,9 +233,9 @@ impl App {
         mut loaded: Documents,
         order: &[DocId],
         ranked: &HashMap<DocId, Arc<RankedDocument>>,
-        limit: usize,
+        reading: &Reading,
     ) -> Result<(Documents, PhraseParts)> {
-        let _memory = self.load_beginnings(search, &mut loaded, ranked, limit).await?;
+        let _memory = self.load_beginnings(search, &mut loaded, ranked, reading).await?;
         if !search.request.exact_match {
             return Ok((loaded, PhraseParts::new()));
         }
