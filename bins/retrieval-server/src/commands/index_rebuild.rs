@@ -20,7 +20,7 @@ pub async fn run(choice: Option<IndexChoice>, settings: &Settings) -> anyhow::Re
         Some(IndexChoice::Web) => vec![IndexName::Web],
         Some(IndexChoice::Workspace) => vec![IndexName::Workspace],
     };
-    // All before the first one is fed, which queues those that are lost and not queued yet.
+    // Before the first one is fed: if both are lost, its feeder queues the other one unless that is queued.
     let mut queued = Vec::with_capacity(indexes.len());
     let progress = ProgressBar::new_spinner();
     for index in indexes {
