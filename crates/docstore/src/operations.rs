@@ -543,13 +543,15 @@ operations! {
     /// Returns the time since which the oldest job waits; `None` without jobs.
     read embedding_queue::oldest_embedding_job() -> Option<Timestamp>;
 
-    /// Lists pending outbox entries of an index in the order of their ids: the oldest, or if there are more than `limit`, the oldest
-    /// of each organization in equal numbers.
+    /// Lists pending outbox entries of an index in the order of their ids. If there are `limit` or more, these are all that clear the index,
+    /// and at most `limit` others: the oldest, of each organization in equal numbers.
     snapshot outbox::pending_outbox(index: IndexName, limit: i64) -> PendingOutbox;
     /// Enqueues documents for reindexing.
     bulk outbox::enqueue_documents(index: IndexName, doc_ids: Vec<DocId>, now: Timestamp) -> ();
     /// Enqueues clearing an index, and then every document that belongs in it. Returns the number of documents.
     bulk outbox::enqueue_rebuild(index: IndexName, now: Timestamp) -> usize;
+    /// Enqueues a rebuild like `enqueue_rebuild`, unless one is pending: while a clearing waits, so do all documents. Returns 0 then.
+    bulk outbox::enqueue_missing_rebuild(index: IndexName, now: Timestamp) -> usize;
     /// Enqueues the work of a batch once more: its documents, or after a clearing everything like `enqueue_rebuild`.
     bulk outbox::enqueue_again(index: IndexName, work: Vec<OutboxWork>, now: Timestamp) -> ();
     /// Deletes processed outbox entries. Idempotent.

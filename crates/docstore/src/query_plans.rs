@@ -246,3 +246,19 @@ async fn organizations_of_a_long_backlog_are_found_without_reading_it() {
     let whole = entries.iter().filter(|step| step.ends_with("outbox_of_organization (index_name=?)"));
     assert_eq!(whole.count(), 0, "{steps:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clearings_are_found_without_reading_the_backlog() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut db = Observed::new(folder.path()).await;
+    let connection = &mut db.connection;
+    queries::outbox::enqueue_documents_of(connection, IndexName::Web, None, vec![DOCUMENT; 3], NOW).await.unwrap();
+    db.statements();
+    let is_expected = |step: &String| step.contains("INDEX outbox_clearings (index_name=?");
+    queries::outbox::pending_outbox(&mut db.connection, IndexName::Web, 2).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(is_expected), "{steps:#?}");
+    queries::outbox::enqueue_missing_rebuild(&mut db.connection, IndexName::Web, NOW).await.unwrap();
+    let steps = plans(&mut db).await;
+    assert!(steps.iter().any(is_expected), "{steps:#?}");
+}

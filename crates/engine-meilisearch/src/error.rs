@@ -7,8 +7,10 @@ use meilisearch_sdk::errors::{Error, ErrorCode, ErrorType};
 pub fn from_client(action: &str, error: Error) -> EngineError {
     let kind = match &error {
         Error::Meilisearch(response) => match (response.error_type, &response.error_code) {
-            // A filter is refused while a lost index has no settings yet: all filters are on fields that the settings name.
-            (_, ErrorCode::IndexNotFound | ErrorCode::InvalidSearchFilter) => EngineErrorKind::Corrupt,
+            // Filters and facets are refused while a lost index has no settings yet: all are on fields that the settings name.
+            (_, ErrorCode::IndexNotFound | ErrorCode::InvalidSearchFilter | ErrorCode::InvalidSearchFacets) => {
+                EngineErrorKind::Corrupt
+            }
             // The server may prune a finished task between two polls, so that its outcome is unknown.
             (_, ErrorCode::TaskNotFound) => EngineErrorKind::Unavailable,
             (ErrorType::InvalidRequest, _) => EngineErrorKind::Rejected,
@@ -31,6 +33,7 @@ mod tests {
         for (error_type, error_code, kind) in [
             (ErrorType::InvalidRequest, ErrorCode::IndexNotFound, EngineErrorKind::Corrupt),
             (ErrorType::InvalidRequest, ErrorCode::InvalidSearchFilter, EngineErrorKind::Corrupt),
+            (ErrorType::InvalidRequest, ErrorCode::InvalidSearchFacets, EngineErrorKind::Corrupt),
             (ErrorType::InvalidRequest, ErrorCode::TaskNotFound, EngineErrorKind::Unavailable),
             (ErrorType::InvalidRequest, ErrorCode::InvalidDocumentId, EngineErrorKind::Rejected),
             (ErrorType::Auth, ErrorCode::InvalidApiKey, EngineErrorKind::Unavailable),

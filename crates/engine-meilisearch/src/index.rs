@@ -7,6 +7,7 @@ use engine::{EngineError, EngineErrorKind};
 use meilisearch_sdk::client::Client;
 use meilisearch_sdk::errors::{Error, ErrorCode};
 use meilisearch_sdk::indexes::{Index, IndexesQuery};
+use meilisearch_sdk::request::{HttpClient, Method};
 use meilisearch_sdk::settings::{
     Embedder, EmbedderSource, FacetingSettings, FilterableAttribute, LocalizedAttributes, PaginationSetting,
     PrefixSearchSettings, Settings, TypoToleranceSettings,
@@ -15,6 +16,8 @@ use meilisearch_sdk::task_info::TaskInfo;
 use meilisearch_sdk::tasks::Task;
 use model::IndexName;
 use retrieval_core::analysis::ANALYSIS_VERSION;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::document::attribute;
 use crate::error::from_client;
@@ -24,6 +27,9 @@ use crate::transport::Transport;
 /// Version of the storage format, part of the index name. A new version creates new indexes beside the old ones.
 const VERSION: u32 = 4;
 const _: () = assert!(ANALYSIS_VERSION == 3, "other terms belong into an index of another version");
+
+/// Only ranking rule of the indexes of words: the attribute of a match, which is its impact level.
+const RANKING_RULE: &str = "attributeRank";
 
 /// Maximum number of distinct lengths or languages that are counted.
 const MAX_FACET_VALUES: usize = 2_000;
@@ -81,14 +87,44 @@ pub async fn create(client: &Client<Transport>, uid: &str) -> Result<(), EngineE
     create_with(client, uid, &settings()).await
 }
 
-/// Gives an index of an earlier version the settings that it lacks. The server applies them later.
-pub async fn complete_settings(client: &Client<Transport>, uid: &str) -> Result<(), EngineError> {
-    let index = client.index(uid);
-    let failed = |error| from_client("reading the settings of the index", error);
-    if index.get_search_cutoff_ms().await.map_err(failed)?.is_none() {
-        index.set_search_cutoff_ms(Some(SEARCH_CUTOFF_MS)).await.map_err(failed)?;
+/// Settings that tell indexes of this crate from others, and those that an earlier version did not set.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredSettings {
+    ranking_rules: Vec<String>,
+    embedders: Option<HashMap<String, IgnoredAny>>,
+    search_cutoff_ms: Option<u64>,
+}
+
+impl StoredSettings {
+    /// Returns true if this crate has created the index, for words or for vectors.
+    fn are_own(&self) -> bool {
+        let has_embedder = self.embedders.as_ref().is_some_and(|all| all.contains_key(attribute::EMBEDDER));
+        has_embedder || self.ranking_rules == [RANKING_RULE]
     }
-    Ok(())
+}
+
+/// Gives an index of an earlier version the settings that it lacks. The server applies them later.
+///
+/// Returns false if the index has settings that searches cannot use. If an index is deleted while documents are sent, the server creates
+/// such an index, which lacks all earlier documents.
+pub async fn complete_settings(
+    client: &Client<Transport>,
+    transport: &Transport,
+    uid: &str,
+) -> Result<bool, EngineError> {
+    let failed = |error| from_client("reading the settings of the index", error);
+    // The type of the client library has all settings, and could fail to read those of another version of the server.
+    let url = format!("{}/indexes/{uid}/settings", client.get_host());
+    let stored: StoredSettings =
+        transport.request(&url, Method::<(), ()>::Get { query: () }, 200).await.map_err(failed)?;
+    if !stored.are_own() {
+        return Ok(false);
+    }
+    if stored.search_cutoff_ms.is_none() {
+        client.index(uid).set_search_cutoff_ms(Some(SEARCH_CUTOFF_MS)).await.map_err(failed)?;
+    }
+    Ok(true)
 }
 
 /// Creates an index of vectors with this number of components.
@@ -126,8 +162,7 @@ fn settings() -> Settings {
         searchable_attributes: Some((0..STORED_LEVELS).map(attribute::terms).collect()),
         displayed_attributes: Some(vec![attribute::ID.to_owned(), attribute::LENGTH.to_owned()]),
         filterable_attributes: Some(filterable.map(FilterableAttribute::from).collect()),
-        // Only the attribute counts: the impact level.
-        ranking_rules: Some(vec!["attributeRank".to_owned()]),
+        ranking_rules: Some(vec![RANKING_RULE.to_owned()]),
         // Terms are encoded tokens: they match exactly and have no language.
         typo_tolerance: Some(TypoToleranceSettings { enabled: Some(false), ..Default::default() }),
         localized_attributes: Some(vec![LocalizedAttributes {

@@ -208,15 +208,18 @@ impl SearchEngine for MeilisearchEngine {
     }
 
     async fn needs_rebuild(&self) -> Result<Vec<IndexName>, EngineError> {
-        let existing = index::list(&self.client).await?;
         let own = |name: IndexName| self.index(name).uid.as_str();
-        for uid in existing.iter().filter(|uid| IndexName::ALL.iter().any(|name| uid.starts_with(own(*name)))) {
-            index::complete_settings(&self.client, uid).await?;
+        let mut intact = Vec::new();
+        for uid in index::list(&self.client).await? {
+            let is_own = IndexName::ALL.iter().any(|name| uid.starts_with(own(*name)));
+            if is_own && index::complete_settings(&self.client, &self.transport, &uid).await? {
+                intact.push(uid);
+            }
         }
         let mut incomplete = Vec::new();
         for name in IndexName::ALL.iter().copied() {
-            let exists = existing.iter().any(|uid| uid == own(name));
-            if !exists || !self.vectors.is_complete(name, &existing).await? {
+            let exists = intact.iter().any(|uid| uid == own(name));
+            if !exists || !self.vectors.is_complete(name, &intact).await? {
                 incomplete.push(name);
             }
         }

@@ -43,11 +43,11 @@ impl VectorIndexes {
         Ok(uids.into_iter().filter(|uid| uid.starts_with(&beginning)).collect())
     }
 
-    /// Returns true if the index of the vectors that were stored last is among the existing ones, or if there never was one.
+    /// Returns true if the index of the vectors that were stored last is among the `intact` ones, or if there never was one.
     /// The indexes of earlier models may be deleted.
-    pub async fn is_complete(&self, name: IndexName, existing: &[String]) -> Result<bool, EngineError> {
+    pub async fn is_complete(&self, name: IndexName, intact: &[String]) -> Result<bool, EngineError> {
         let expected = self.expected(name).await?;
-        Ok(expected.is_none_or(|uid| existing.contains(&uid)))
+        Ok(expected.is_none_or(|uid| intact.contains(&uid)))
     }
 
     /// Returns the name of the index whose loss would lose vectors.

@@ -4,7 +4,9 @@ use engine::{EngineError, EngineErrorKind};
 use model::DocId;
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
-use qdrant_client::qdrant::{DeletePoints, Filter, PointStruct, PointsIdsList, PointsSelector, UpsertPoints};
+use qdrant_client::qdrant::{
+    DeletePoints, Filter, PointStruct, PointsIdsList, PointsSelector, UpsertPoints, WriteOrdering, WriteOrderingType,
+};
 
 use crate::document::id;
 use crate::nodes::{Call, Nodes};
@@ -14,6 +16,14 @@ use crate::response;
 const REQUEST_BYTES: usize = 8 << 20;
 /// Maximum number of points in a request, which a node applies at once.
 const REQUEST_POINTS: usize = 512;
+
+/// Returns the order of changes: that of one node, which all others forward the changes of a shard to.
+///
+/// By default each node orders the changes that it receives. A change that timed out at one node could then replace, on some replicas, newer
+/// content that came through another node.
+fn ordering() -> WriteOrdering {
+    WriteOrdering { r#type: WriteOrderingType::Medium.into() }
+}
 
 /// Converts documents to points on a thread for blocking work.
 pub async fn convert(
@@ -28,16 +38,22 @@ pub async fn convert(
 pub async fn put(nodes: &Nodes, collection: &str, points: Vec<PointStruct>) -> Result<(), EngineError> {
     let action = "storing documents";
     for points in requests(points) {
-        let request = &UpsertPoints {
-            collection_name: collection.to_owned(),
-            wait: Some(true),
-            points,
-            ..UpsertPoints::default()
-        };
+        let request = &upsertion(collection, points);
         let upsert = |client: Qdrant| async move { client.upsert_points(request.clone()).await };
         response::completed(action, nodes.call(action, Call::Change, upsert).await?.result)?;
     }
     Ok(())
+}
+
+/// Returns a request that adds or replaces points, and is answered once searches see them.
+pub fn upsertion(collection: &str, points: Vec<PointStruct>) -> UpsertPoints {
+    UpsertPoints {
+        collection_name: collection.to_owned(),
+        wait: Some(true),
+        points,
+        ordering: Some(ordering()),
+        ..UpsertPoints::default()
+    }
 }
 
 /// Removes documents. Missing ones are no error.
@@ -60,6 +76,7 @@ async fn delete(nodes: &Nodes, collection: &str, points: PointsSelectorOneOf) ->
         collection_name: collection.to_owned(),
         wait: Some(true),
         points: Some(PointsSelector { points_selector_one_of: Some(points) }),
+        ordering: Some(ordering()),
         ..DeletePoints::default()
     };
     let delete = |client: Qdrant| async move { client.delete_points(request.clone()).await };

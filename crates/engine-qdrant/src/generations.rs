@@ -9,12 +9,12 @@ use engine::{EngineError, EngineErrorKind};
 use model::{Generation, IndexName};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::value::Kind;
-use qdrant_client::qdrant::{GetPointsBuilder, PointId, PointStruct, RetrievedPoint, UpsertPoints, Value};
+use qdrant_client::qdrant::{GetPointsBuilder, PointId, PointStruct, RetrievedPoint, Value};
 use uuid::Uuid;
 
 use crate::error::is_not_found;
 use crate::nodes::{Call, Nodes};
-use crate::{QdrantOptions, collections, response};
+use crate::{QdrantOptions, changes, collections, response};
 
 const GENERATION: &str = "generation";
 const VECTORS: &str = "vectors";
@@ -139,12 +139,7 @@ async fn put(
     point: PointStruct,
     action: &str,
 ) -> Result<(), EngineError> {
-    let request = &UpsertPoints {
-        collection_name: collection.to_owned(),
-        wait: Some(true),
-        points: vec![point],
-        ..UpsertPoints::default()
-    };
+    let request = &changes::upsertion(collection, vec![point]);
     let upsert = async || {
         nodes
             .call(action, Call::Change, |client: Qdrant| async move { client.upsert_points(request.clone()).await })

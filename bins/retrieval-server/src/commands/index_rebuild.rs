@@ -20,10 +20,16 @@ pub async fn run(choice: Option<IndexChoice>, settings: &Settings) -> anyhow::Re
         Some(IndexChoice::Web) => vec![IndexName::Web],
         Some(IndexChoice::Workspace) => vec![IndexName::Workspace],
     };
+    // Before the first one is fed: if both are lost, its feeder queues the other one unless that is queued.
+    let mut queued = Vec::with_capacity(indexes.len());
+    let progress = ProgressBar::new_spinner();
     for index in indexes {
-        let progress = ProgressBar::new_spinner();
         progress.set_message(format!("{}: queueing", index.as_str()));
-        let documents = store.enqueue_rebuild(index, store.clock().now()).await?;
+        queued.push((index, store.enqueue_rebuild(index, store.clock().now()).await?));
+    }
+    progress.finish_and_clear();
+    for (index, documents) in queued {
+        let progress = ProgressBar::new_spinner();
         catch_up(settings, &store, index, &progress).await?;
         progress.finish_and_clear();
         output::json(&json!({ "index": index.as_str(), "documents": documents }));

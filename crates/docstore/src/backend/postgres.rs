@@ -180,6 +180,9 @@ macro_rules! execute_all {
 #[path = "../queries/mod.rs"]
 pub mod queries;
 
+/// Id of the entries that clear an index, as a literal: the planner would not use an index on these entries for a bound value.
+const CLEAR_INDEX: &str = "'00000000-0000-0000-0000-000000000000'";
+
 /// Number of lock groups for documents. A batch of any size takes at most this many locks, since the server's lock table
 /// has a fixed size.
 const DOCUMENT_LOCK_GROUPS: u16 = 64;

@@ -162,6 +162,9 @@ macro_rules! execute_all {
 #[path = "../queries/mod.rs"]
 pub mod queries;
 
+/// Id of the entries that clear an index, as a literal: the planner would not use an index on these entries for a bound value.
+const CLEAR_INDEX: &str = "x'00000000000000000000000000000000'";
+
 /// Does nothing: SQLite has one writer at a time.
 async fn lock_documents(_connection: &mut Conn, _doc_ids: &[DocId]) -> Result<()> {
     Ok(())

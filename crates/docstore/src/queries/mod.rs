@@ -75,7 +75,9 @@ pub mod webhooks;
 
 use model::IndexName;
 
-use super::{Conn, lock_claims_of_deliveries, lock_documents, lock_organizations, lock_outbox, refresh_statistics};
+use super::{
+    CLEAR_INDEX, Conn, lock_claims_of_deliveries, lock_documents, lock_organizations, lock_outbox, refresh_statistics,
+};
 
 /// Returns true for the index whose documents have owners.
 pub fn is_workspace(index: IndexName) -> bool {

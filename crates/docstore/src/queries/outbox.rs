@@ -7,7 +7,7 @@ use model::{DocId, Generation, IndexName, OrganizationId, Timestamp};
 use uuid::Uuid;
 
 use super::embedding_queue::enqueue_jobs_of;
-use super::{Conn, is_workspace, lock_outbox};
+use super::{CLEAR_INDEX, Conn, is_workspace, lock_outbox};
 use crate::backend::MAX_VALUES_PER_STATEMENT;
 use crate::error::Result;
 use crate::outbox_work::OutboxWork;
@@ -17,6 +17,15 @@ use crate::types::{Bind, Stored};
 
 /// Share of an organization in a listing of pending entries, for many organizations.
 const LEAST_SHARE: i64 = 16;
+
+/// Returns the pending entries that clear an index.
+macro_rules! clearings {
+    ($index:expr) => {
+        outbox::table
+            .filter(outbox::index_name.eq(Bind($index)))
+            .filter(outbox::doc_id.eq(diesel::dsl::sql::<Stored<OutboxWork>>(CLEAR_INDEX)))
+    };
+}
 
 pub async fn enqueue_documents(
     connection: &mut Conn,
@@ -63,6 +72,13 @@ pub async fn enqueue_rebuild(connection: &mut Conn, index: IndexName, now: Times
     Ok(documents.insert_into(outbox::table).into_columns(columns).execute(connection).await?)
 }
 
+pub async fn enqueue_missing_rebuild(connection: &mut Conn, index: IndexName, now: Timestamp) -> Result<usize> {
+    lock_outbox(connection).await?;
+    // Whoever works off entries completes a clearing before it starts with the documents behind it.
+    let is_pending: bool = diesel::select(diesel::dsl::exists(clearings!(index))).get_result(connection).await?;
+    if is_pending { Ok(0) } else { enqueue_rebuild(connection, index, now).await }
+}
+
 /// Enqueues the work of a batch once more. After a clearing these are all documents of the index.
 pub async fn enqueue_again(
     connection: &mut Conn,
@@ -105,7 +121,12 @@ pub async fn pending_outbox(connection: &mut Conn, index: IndexName, limit: i64)
         return Ok(PendingOutbox { entries: oldest, has_more: false });
     }
     let waiting = waiting_organizations(connection, index).await?;
-    let entries = if waiting.len() < 2 { oldest } else { share(connection, index, waiting, limit).await? };
+    let mut entries = if waiting.len() < 2 { oldest } else { share(connection, index, waiting, limit).await? };
+    // No entry may be processed before an older clearing. A clearing may precede older entries: every document is enqueued behind it, and
+    // an index that is damaged accepts none before.
+    entries.retain(|entry| entry.work != OutboxWork::ClearIndex);
+    entries.extend(clearings!(index).select(OutboxEntry::as_select()).load::<OutboxEntry>(connection).await?);
+    entries.sort_unstable_by_key(|entry| entry.id);
     Ok(PendingOutbox { entries, has_more: true })
 }
 
@@ -163,19 +184,16 @@ async fn waiting_organizations(connection: &mut Conn, index: IndexName) -> Resul
 }
 
 /// Lists the oldest entries of each organization, in equal numbers. Among many organizations, those with the oldest entries.
-///
-/// Work on whole indexes has no organization and comes first: an entry must not be processed before an older clearing.
 async fn share(
     connection: &mut Conn,
     index: IndexName,
     mut waiting: Vec<(Option<OrganizationId>, i64)>,
     limit: i64,
 ) -> Result<Vec<OutboxEntry>> {
-    waiting.sort_unstable_by_key(|(organization_id, oldest)| (organization_id.is_some(), *oldest));
+    waiting.sort_unstable_by_key(|(_, oldest)| *oldest);
     let count = i64::try_from(waiting.len()).unwrap_or(i64::MAX);
     let share = (limit / count).max(LEAST_SHARE.min(limit));
     let mut entries: Vec<OutboxEntry> = Vec::new();
-    let mut newest = i64::MAX;
     for (organization_id, _) in waiting.into_iter().take(usize::try_from(limit / share).unwrap_or(1)) {
         let mut query = outbox::table
             .filter(outbox::index_name.eq(Bind(index)))
@@ -188,12 +206,7 @@ async fn share(
             None => query.filter(outbox::organization_id.is_null()),
         };
         entries.extend(query.load::<OutboxEntry>(connection).await?);
-        if organization_id.is_none() && i64::try_from(entries.len()).is_ok_and(|count| count == share) {
-            newest = entries.last().map_or(newest, |entry| entry.id);
-        }
     }
-    entries.retain(|entry| entry.id <= newest);
-    entries.sort_unstable_by_key(|entry| entry.id);
     Ok(entries)
 }
 

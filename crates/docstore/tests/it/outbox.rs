@@ -14,6 +14,8 @@ on_both_backends!(
     clear_is_stored_as_nil_id,
     rebuild_is_enqueued_whole_or_not_at_all,
     rebuild_may_take_longer_than_other_changes,
+    pending_rebuild_is_not_enqueued_again,
+    clearings_are_listed_before_an_older_backlog,
     large_batch_is_enqueued_and_completed,
     long_backlog_is_shared_between_organizations,
     bounds_of_an_organization_ignore_others,
@@ -138,6 +140,49 @@ async fn rebuild_may_take_longer_than_other_changes(db: Database) {
     enqueue(&db, IndexName::Web, ids(1)).await;
     let timeouts: Vec<String> = db.lines("SELECT line FROM timeouts ORDER BY id").await.into_iter().flatten().collect();
     assert_eq!(timeouts, ["1h", "1h", "1min"]);
+}
+
+async fn pending_rebuild_is_not_enqueued_again(db: Database) {
+    let organization_id = new_organization(&db).await;
+    save(&db, organization_id, 2).await;
+    let enqueue_missing = async |index| db.enqueue_missing_rebuild(index, NOW).await.unwrap();
+    assert_eq!(enqueue_missing(IndexName::Workspace).await, 2);
+    for _ in 0..2 {
+        assert_eq!(enqueue_missing(IndexName::Workspace).await, 0);
+    }
+    assert_eq!(db.count_outbox(IndexName::Workspace).await.unwrap(), 2 + 3);
+    assert_eq!(enqueue_missing(IndexName::Web).await, 0);
+    assert_eq!(db.count_outbox(IndexName::Web).await.unwrap(), 1, "only the other index is being rebuilt");
+
+    let pending = db.pending_outbox(IndexName::Workspace, 10).await.unwrap().entries;
+    let clearing = pending.iter().filter(|entry| entry.work == OutboxWork::ClearIndex).map(|entry| entry.id);
+    db.complete_outbox(clearing.collect()).await.unwrap();
+    assert_eq!(enqueue_missing(IndexName::Workspace).await, 2, "the documents of the first one may be indexed by now");
+}
+
+async fn clearings_are_listed_before_an_older_backlog(db: Database) {
+    let listed = async |index, limit| db.pending_outbox(index, limit).await.unwrap().entries;
+    let clearings = |entries: &[OutboxEntry]| {
+        entries.iter().filter(|entry| entry.work == OutboxWork::ClearIndex).map(|entry| entry.id).collect::<Vec<i64>>()
+    };
+    let web = ids(5);
+    enqueue(&db, IndexName::Web, web.clone()).await;
+    let [one, two] = [new_organization(&db).await, new_organization(&db).await];
+    for organization_id in [one, two] {
+        save(&db, organization_id, 5).await;
+    }
+    for _ in 0..2 {
+        for index in IndexName::ALL {
+            db.enqueue_rebuild(*index, NOW).await.unwrap();
+        }
+    }
+    for (index, limit) in [(IndexName::Web, 3), (IndexName::Workspace, 4)] {
+        let (all, some) = (listed(index, 100).await, listed(index, limit).await);
+        let expected = clearings(&all);
+        assert_eq!((expected.len(), clearings(&some)), (2, expected), "{index}");
+        assert!(some.is_sorted_by(|a, b| a.id < b.id), "{index}: each is listed once");
+    }
+    assert_eq!(documents_in(&listed(IndexName::Web, 3).await[..3]), web[..3]);
 }
 
 async fn large_batch_is_enqueued_and_completed(db: Database) {

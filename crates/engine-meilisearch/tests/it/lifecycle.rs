@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use engine::{Change, EngineErrorKind, FirstStageRequest, IndexDocument, SearchEngine, conformance};
+use engine::{
+    Change, DocumentVectors, EngineErrorKind, Filters, FirstStageRequest, IndexDocument, SearchEngine, SemanticRequest,
+    VectorKind, conformance,
+};
 use model::{Collection, DocId, Generation, IndexName};
+use retrieval_core::embeddings::{QuantizedVector, VectorSpace};
 use uuid::Uuid;
 
 use crate::support::{Server, put, request};
@@ -61,6 +65,54 @@ async fn vectors_of_an_earlier_model_may_be_deleted() {
     let Some(server) = Server::with_indexes().await else { return };
     conformance::vectors_of_an_earlier_model_may_be_deleted(&*server, async |kind| delete_vectors(&server, kind).await)
         .await;
+}
+
+/// Deletes an index, given by its name without the prefix, and lets the server create it with default settings.
+async fn replace_index(server: &Server, name: &str) {
+    server.delete_indexes_with(name).await;
+    server.add_plain_document(name).await;
+    // The server executes its tasks in order.
+    server.set_generation(IndexName::Web, Generation(Uuid::new_v4())).await.expect("a generation");
+    for _ in 0..2 {
+        assert_eq!(server.needs_rebuild().await.expect("a rebuild state"), [IndexName::Web]);
+    }
+    server.mark_rebuilt(&[IndexName::Web]).await.expect("the documents are queued");
+    assert!(server.needs_rebuild().await.expect("a rebuild state").is_empty());
+    server.clear(IndexName::Web).await.expect("cleared");
+}
+
+#[tokio::test]
+async fn index_that_the_server_created_by_itself_is_rebuilt() {
+    let Some(server) = Server::with_indexes().await else { return };
+    server.apply(IndexName::Web, vec![put(1, "copper")]).await.expect("changes");
+    replace_index(&server, "web-v4").await;
+    server.apply(IndexName::Web, vec![put(2, "copper")]).await.expect("changes");
+    let found = server.first_stage(&request("copper")).await.expect("hits");
+    assert_eq!((found.total, found.hits[0].doc_id), (1, DocId(Uuid::from_u128(2))));
+}
+
+#[tokio::test]
+async fn index_of_vectors_that_the_server_created_by_itself_is_rebuilt() {
+    let Some(server) = Server::with_indexes().await else { return };
+    let vector = QuantizedVector::from_codes([1, 2, 3].into()).expect("a vector");
+    let kind = VectorKind { space: VectorSpace(7), dimensions: vector.dimensions() };
+    let embedded = |number: u128| {
+        let vectors = Some(DocumentVectors { space: kind.space, passages: vec![vector.clone()] });
+        let doc_id = DocId(Uuid::from_u128(number));
+        Change::Put(Box::new(IndexDocument { vectors, ..IndexDocument::new(doc_id, Collection::Web) }))
+    };
+    server.apply(IndexName::Web, vec![embedded(1)]).await.expect("changes");
+    replace_index(&server, &format!("web-v4-vectors-{}", kind.name())).await;
+    server.apply(IndexName::Web, vec![embedded(2)]).await.expect("changes");
+    let request = SemanticRequest {
+        collection: Collection::Web,
+        space: kind.space,
+        vector: vector.clone(),
+        filters: Filters::default(),
+        limit: 10,
+    };
+    let hits = server.semantic(&request).await.expect("hits");
+    assert_eq!(hits.iter().map(|hit| hit.doc_id.0.as_u128()).collect::<Vec<u128>>(), [2]);
 }
 
 #[tokio::test]

@@ -36,21 +36,34 @@ impl Server {
         self.delete_indexes_with("").await;
     }
 
+    fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match &self.options.api_key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    /// Adds a document to an index, given by its name without the prefix. The server creates a missing index.
+    pub async fn add_plain_document(&self, name: &str) {
+        let Self { options, .. } = self;
+        let url = format!("{}/indexes/{}{name}/documents?primaryKey=id", options.url, options.prefix);
+        let documents = serde_json::json!([{ "id": Uuid::from_u128(99) }]);
+        let request = self.authorized(reqwest::Client::new().post(url).json(&documents));
+        let status = request.send().await.expect("a response").status();
+        assert!(status.is_success(), "{status}");
+    }
+
     /// Deletes the indexes under this prefix whose names contain a text.
     pub async fn delete_indexes_with(&self, text: &str) {
         let client = reqwest::Client::new();
-        let authorized = |request: reqwest::RequestBuilder| match &self.options.api_key {
-            Some(key) => request.bearer_auth(key),
-            None => request,
-        };
-        let listed = authorized(client.get(format!("{}/indexes?limit=10000", self.options.url))).send().await;
+        let listed = self.authorized(client.get(format!("{}/indexes?limit=10000", self.options.url))).send().await;
         let Ok(listed) = listed else { return };
         let listed: serde_json::Value =
             serde_json::from_str(&listed.text().await.unwrap_or_default()).unwrap_or_default();
         for uid in listed["results"].as_array().into_iter().flatten().filter_map(|index| index["uid"].as_str()) {
             if uid.starts_with(&self.options.prefix) && uid.contains(text) {
                 // A failure is ignored: `drop` cannot report errors.
-                let _ = authorized(client.delete(format!("{}/indexes/{uid}", self.options.url))).send().await;
+                let _ = self.authorized(client.delete(format!("{}/indexes/{uid}", self.options.url))).send().await;
             }
         }
     }

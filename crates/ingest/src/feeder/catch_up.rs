@@ -28,8 +28,11 @@ impl Feeder {
     ) -> Result<bool, FeedError> {
         let mut last = (None, Instant::now());
         loop {
-            self.restore().await?;
-            match self.drain_with_progress(index, stop, &mut progress).await {
+            let pass = async {
+                self.restore().await?;
+                self.drain_with_progress(index, stop, &mut progress).await
+            };
+            match pass.await {
                 // Another process has taken over.
                 Ok(()) | Err(FeedError::LeaseLost(_)) => {}
                 Err(error) => return Err(error),

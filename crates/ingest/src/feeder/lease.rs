@@ -37,10 +37,26 @@ impl Feeder {
         index: IndexName,
         work: impl Future<Output = Result<T, FeedError>>,
     ) -> Result<T, FeedError> {
+        self.keep_leases(&[index], work).await
+    }
+
+    /// Does work like [`keep_lease`](Self::keep_lease) that needs the leases of several indexes.
+    pub(super) async fn keep_leases<T>(
+        &self,
+        indexes: &[IndexName],
+        work: impl Future<Output = Result<T, FeedError>>,
+    ) -> Result<T, FeedError> {
         if self.ownership == Ownership::Exclusive {
             return work.await;
         }
-        with_heartbeat(work, || self.require_lease(index)).await
+        with_heartbeat(work, || self.require_leases(indexes)).await
+    }
+
+    async fn require_leases(&self, indexes: &[IndexName]) -> Result<(), FeedError> {
+        for index in indexes {
+            self.require_lease(*index).await?;
+        }
+        Ok(())
     }
 
     /// Releases the leases of all indexes, so that other processes need not wait for their expiry. Call it after the last pass: it

@@ -47,7 +47,7 @@ impl Feeder {
 
     /// Queues the documents of batches that ended in an error again, if another process may have taken over since they were sent.
     ///
-    /// A pass begins with it, so there is at most one such batch at a time.
+    /// A pass begins with it, and ends for an index with an error, so there is at most one such batch of each index.
     pub(super) async fn settle(&self) -> Result<(), FeedError> {
         loop {
             let Some(batch) = self.unsettled().pop() else { return Ok(()) };

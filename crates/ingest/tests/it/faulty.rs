@@ -195,6 +195,10 @@ pub struct FaultyEngine {
     pub applied: Mutex<Vec<Vec<DocId>>>,
     /// The indexes are lost until marked as rebuilt.
     pub lost: AtomicBool,
+    /// Number of upcoming marks as rebuilt that fail as unavailable.
+    pub unmarkable: AtomicU32,
+    /// Indexes that refuse batches until they are cleared, and how.
+    pub refusing: Mutex<HashMap<IndexName, EngineErrorKind>>,
 }
 
 #[async_trait]
@@ -212,6 +216,10 @@ impl SearchEngine for FaultyEngine {
         self.batches.fetch_add(1, Ordering::SeqCst);
         if count_down(&self.outages) {
             return Err(EngineError::new(EngineErrorKind::Unavailable, "injected outage"));
+        }
+        let refusal = self.refusing.lock().unwrap().get(&index).copied();
+        if let Some(kind) = refusal {
+            return Err(EngineError::new(kind, "injected refusal"));
         }
         let rejected = self.rejected.lock().unwrap().clone();
         let is_rejected = |change: &Change| {
@@ -232,6 +240,7 @@ impl SearchEngine for FaultyEngine {
 
     async fn clear(&self, index: IndexName) -> Result<(), EngineError> {
         Gate::pass(&self.clearing).await;
+        self.refusing.lock().unwrap().remove(&index);
         self.inner.clear(index).await
     }
 
@@ -257,6 +266,9 @@ impl SearchEngine for FaultyEngine {
     }
 
     async fn mark_rebuilt(&self, _: &[IndexName]) -> Result<(), EngineError> {
+        if count_down(&self.unmarkable) {
+            return Err(EngineError::new(EngineErrorKind::Unavailable, "injected outage"));
+        }
         self.lost.store(false, Ordering::SeqCst);
         Ok(())
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use blobs::BlobStore;
 use docstore::{Docstore, Location};
-use engine::{Change, IndexDocument, SearchEngine};
+use engine::{Change, EngineErrorKind, IndexDocument, SearchEngine};
 use ingest::feeder::FeedError;
 use ingest::{Feeder, Ownership};
-use model::{Clock, Collection, DocId, IndexName, RunMode, RunState};
+use model::{Clock, Collection, DocId, Generation, IndexName, RunMode, RunState};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -149,6 +149,92 @@ async fn lost_index_is_rebuilt_automatically() {
     assert_eq!(world.found("walrus").await.len(), 6);
     assert!(!world.engine.lost.load(Ordering::SeqCst));
     worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_attempts_to_restore_an_index_queue_it_once() {
+    let world = indexed_world(5).await;
+    world.engine.clear(IndexName::Workspace).await.unwrap();
+    world.engine.lost.store(true, Ordering::SeqCst);
+    world.engine.unmarkable.store(3, Ordering::SeqCst);
+    for _ in 0..3 {
+        world.feeder.restore().await.unwrap_err();
+        assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 1 + 5);
+    }
+    world.feeder.restore().await.unwrap();
+    assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 1 + 5);
+    world.feeder.drain_all().await.unwrap();
+    assert_eq!(world.found("walrus").await.len(), 5);
+}
+
+/// By `index rebuild` before the index is looked at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rebuild_that_is_queued_is_enough_for_a_lost_index() {
+    let world = indexed_world(3).await;
+    for is_of_another_time in [false, true] {
+        queue_everything(&world).await;
+        if is_of_another_time {
+            let unknown = Generation(Uuid::new_v4());
+            world.engine.set_generation(IndexName::Workspace, unknown).await.unwrap();
+        } else {
+            world.engine.lost.store(true, Ordering::SeqCst);
+        }
+        world.feeder.restore().await.unwrap();
+        assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 1 + 3, "nothing was added");
+        world.feeder.drain_all().await.unwrap();
+        assert_eq!(world.found("walrus").await.len(), 3);
+    }
+}
+
+/// Queues more pages than the 20,000 of a batch.
+async fn queue_web_backlog(world: &World) {
+    let removed = (1..=20_001).map(|number| DocId(Uuid::from_u128(number))).collect();
+    world.store.enqueue_documents(IndexName::Web, removed, world.clock.now()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failure_of_one_index_does_not_stop_the_other() {
+    let world = indexed_world(1).await;
+    queue_web_backlog(&world).await;
+    for is_unreadable in [false, true] {
+        let file = vec![world.doc_id("0.txt")];
+        world.store.enqueue_documents(IndexName::Workspace, file, world.clock.now()).await.unwrap();
+        if is_unreadable {
+            world.engine.refusing.lock().unwrap().clear();
+            world.execute("UPDATE outbox SET doc_id = x'01' WHERE index_name = 'web'");
+        } else {
+            world.engine.refusing.lock().unwrap().insert(IndexName::Web, EngineErrorKind::Unavailable);
+        }
+        let failed = world.feeder.drain_all().await.unwrap_err();
+        assert_eq!(matches!(failed, FeedError::Store(_)), is_unreadable, "{failed}");
+        assert_eq!(world.store.count_outbox(IndexName::Workspace).await.unwrap(), 0);
+        assert_eq!(world.store.count_outbox(IndexName::Web).await.unwrap(), 20_001);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batch_behind_a_failed_one_is_not_applied() {
+    let world = World::new().await;
+    queue_web_backlog(&world).await;
+    world.engine.outages.store(1, Ordering::SeqCst);
+    world.feeder.drain(IndexName::Web).await.unwrap_err();
+    assert_eq!(world.engine.batches.load(Ordering::SeqCst), 1);
+    assert_eq!(world.store.count_outbox(IndexName::Web).await.unwrap(), 20_001);
+    assert_eq!(world.feeder.drain(IndexName::Web).await.unwrap(), 20_001);
+}
+
+/// Only its clearing repairs it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damaged_index_is_cleared_before_an_older_backlog() {
+    let world = World::new().await;
+    queue_web_backlog(&world).await;
+    world.engine.refusing.lock().unwrap().insert(IndexName::Web, EngineErrorKind::Corrupt);
+    let failed = world.feeder.drain_all().await.unwrap_err();
+    assert!(matches!(&failed, FeedError::Engine(error) if error.kind == EngineErrorKind::Corrupt), "{failed}");
+    world.engine.lost.store(true, Ordering::SeqCst);
+    world.feeder.restore().await.unwrap();
+    world.feeder.drain_all().await.unwrap();
+    assert_eq!(world.store.count_outbox(IndexName::Web).await.unwrap(), 0);
 }
 
 /// Returns a feeder of the world's index that shares it with others.
