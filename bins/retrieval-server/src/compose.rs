@@ -190,6 +190,7 @@ fn s3_options(settings: &Settings) -> S3Options {
         secret_access_key: storage.secret_access_key.expose().to_owned(),
         session_token: None,
         path_style: storage.path_style,
+        max_requests: None,
         timeouts: S3Timeouts::default(),
     }
 }
@@ -262,6 +263,7 @@ async fn embedded_store(
     let internal = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await.context("listening on loopback")?;
     options.endpoint = Some(format!("http://{}", internal.local_addr()?));
     options.path_style = true;
+    options.max_requests = Some(descriptors::INTERNAL_STORAGE_REQUESTS);
     Ok(Some((options, server, internal)))
 }
 

@@ -14,6 +14,9 @@ const STORAGE_CONNECTIONS: u64 = 1024;
 const FEWEST_CONNECTIONS: u64 = 16;
 /// Connections of this process to the embedded store.
 pub const INTERNAL_STORAGE_CONNECTIONS: usize = 64;
+/// Concurrent requests of this process to the embedded store: fewer than connections, some of which are being opened or closed.
+/// Further requests wait, since a connection beyond its limit is refused.
+pub const INTERNAL_STORAGE_REQUESTS: usize = 48;
 /// Descriptors per connection of the embedded store: the socket and the file of an object.
 const PER_STORAGE_CONNECTION: u64 = 2;
 /// Descriptors of the database, the index, logs, locks and the runtimes.

@@ -10,9 +10,13 @@ use tracing_subscriber::EnvFilter;
 
 use one_line::OneLine;
 
-/// Parts of the HTTP library that log every malformed request as an error, though the client is at fault. They stay silent
-/// unless the filter names the library.
-const NOISY: [&str; 3] = ["actix_http::h1::dispatcher", "actix_http::h1::decoder", "actix_http::h2::dispatcher"];
+/// Libraries that log every malformed or refused request as an error, though the client is at fault, with the targets that do.
+/// They stay silent unless the filter names the library. At `debug`, `s3s` also logs signatures, even the right one for a URL with
+/// a wrong one.
+const NOISY: [(&str, &[&str]); 2] = [
+    ("actix_http", &["actix_http::h1::dispatcher", "actix_http::h1::decoder", "actix_http::h2::dispatcher"]),
+    ("s3s", &["s3s"]),
+];
 
 /// Installs the log subscriber. `RUST_LOG` overrides the filter of the settings. Panics are logged too.
 pub fn start(settings: &Log) -> anyhow::Result<()> {
@@ -49,13 +53,12 @@ pub fn filter(settings: &Log) -> anyhow::Result<EnvFilter> {
     }
 }
 
-/// Returns the filter, without errors of the HTTP library that clients cause.
+/// Returns the filter, without what the libraries of [`NOISY`] log about requests.
 fn quiet(filter: &str) -> anyhow::Result<EnvFilter> {
     let mut parsed = EnvFilter::try_new(filter)?;
-    if !filter.contains("actix_http") {
-        for target in NOISY {
-            parsed = parsed.add_directive(format!("{target}=off").parse()?);
-        }
+    let silent = NOISY.into_iter().filter(|(library, _)| !filter.contains(*library));
+    for target in silent.flat_map(|(_, targets)| targets) {
+        parsed = parsed.add_directive(format!("{target}=off").parse()?);
     }
     Ok(parsed)
 }
@@ -76,4 +79,24 @@ pub fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     text.chars().for_each(|c| one_line::push_visible(&mut line, c));
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quiet;
+
+    #[test]
+    fn libraries_are_silent_unless_the_filter_names_them() {
+        for (filter, expected) in [
+            ("debug", (true, true)),
+            ("warn,app=debug", (true, true)),
+            ("info,actix_http=debug", (false, true)),
+            ("info,s3s=debug", (true, false)),
+            ("info,s3s::ops=trace,actix_http=warn", (false, false)),
+        ] {
+            let directives = quiet(filter).expect("a valid filter").to_string();
+            let has = |directive: &str| directives.split(',').any(|own| own == directive);
+            assert_eq!((has("actix_http::h1::decoder=off"), has("s3s=off")), expected, "{filter}: {directives}");
+        }
+    }
 }

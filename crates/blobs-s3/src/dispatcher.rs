@@ -15,6 +15,7 @@ use reqwest::{Body, Method, Request, Url};
 use rusoto_core::ByteStream;
 use rusoto_core::request::{DispatchSignedRequest, DispatchSignedRequestFuture, HttpDispatchError, HttpResponse};
 use rusoto_core::signature::{SignedRequest, SignedRequestPayload};
+use tokio::sync::Semaphore;
 
 use crate::credentials::Credentials;
 use crate::endpoint::Endpoint;
@@ -38,6 +39,8 @@ pub(crate) struct Dispatcher {
     client: reqwest::Client,
     credentials: Arc<Credentials>,
     endpoint: Endpoint,
+    /// Permits of requests.
+    requests: Arc<Semaphore>,
 }
 
 impl Dispatcher {
@@ -45,6 +48,7 @@ impl Dispatcher {
         endpoint: Endpoint,
         credentials: Arc<Credentials>,
         connect_timeout: Duration,
+        max_requests: Option<usize>,
     ) -> Result<Self, BlobError> {
         let client = reqwest::Client::builder()
             .connect_timeout(connect_timeout)
@@ -66,7 +70,8 @@ impl Dispatcher {
             .map_err(|error| {
                 BlobError::new(BlobErrorKind::Failed, "cannot create the HTTP client").with_source(error)
             })?;
-        Ok(Self { client, credentials, endpoint })
+        let requests = Arc::new(Semaphore::new(max_requests.unwrap_or(Semaphore::MAX_PERMITS)));
+        Ok(Self { client, credentials, endpoint, requests })
     }
 
     /// Signs and converts the request. Signing is last, because the addressing style changes the signed values.
@@ -112,8 +117,9 @@ impl DispatchSignedRequest for Dispatcher {
     fn dispatch(&self, request: SignedRequest, _: Option<Duration>) -> DispatchSignedRequestFuture {
         let is_listing = request.method == "GET" && request.params.contains_key("list-type");
         let prepared = self.prepare(request);
-        let client = self.client.clone();
+        let (client, requests) = (self.client.clone(), Arc::clone(&self.requests));
         Box::pin(async move {
+            let permit = requests.acquire_owned().await.map_err(|error| HttpDispatchError::new(error.to_string()))?;
             let response = client.execute(prepared?).await.map_err(|error| HttpDispatchError::new(describe(&error)))?;
             let status = StatusCode::from_u16(response.status().as_u16())
                 .map_err(|error| HttpDispatchError::new(error.to_string()))?;
@@ -121,7 +127,10 @@ impl DispatchSignedRequest for Dispatcher {
             let body = response.bytes_stream();
             let body = match is_listing && status.is_success() {
                 true => ByteStream::from(listing::read(body).await?),
-                false => ByteStream::new(body.map_err(io::Error::other)),
+                // The connection is in use until the end of the body, which keeps the permit.
+                false => ByteStream::new(body.map_err(io::Error::other).inspect_ok(move |_| {
+                    let _kept = &permit;
+                })),
             };
             Ok(HttpResponse { status, headers, body })
         })
@@ -152,15 +161,41 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test")]
     use super::*;
     use rusoto_core::Region;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
 
-    fn prepared(path_style: bool, path: &str) -> Request {
-        let endpoint = Endpoint::new(Some("https://store.example:9000/s3"), "r", "files", path_style).unwrap();
+    /// Returns a dispatcher that sends one request at a time, and a request of it.
+    fn dispatcher(address: &str, path_style: bool, path: &str) -> (Dispatcher, SignedRequest) {
+        let endpoint = Endpoint::new(Some(address), "r", "files", path_style).unwrap();
         let region = Region::Custom { name: "r".to_owned(), endpoint: endpoint.base() };
         let credentials = Credentials::fixed("id".to_owned(), "secret".to_owned(), Some("token".to_owned()));
-        let dispatcher = Dispatcher::new(endpoint, Arc::new(credentials), Duration::from_secs(1)).unwrap();
-        let mut request = SignedRequest::new("GET", "s3", &region, path);
+        let dispatcher = Dispatcher::new(endpoint, Arc::new(credentials), Duration::from_secs(1), Some(1)).unwrap();
+        (dispatcher, SignedRequest::new("GET", "s3", &region, path))
+    }
+
+    fn prepared(path_style: bool, path: &str) -> Request {
+        let (dispatcher, mut request) = dispatcher("https://store.example:9000/s3", path_style, path);
         request.add_param("list-type", "2");
         dispatcher.prepare(request).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_request_is_counted_until_its_body_is_dropped() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut connection, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                connection.read_buf(&mut head).await.unwrap();
+            }
+            connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx").await.unwrap();
+        });
+        let (dispatcher, request) = dispatcher(&address, true, "/files/k");
+        let response = dispatcher.dispatch(request, None).await.unwrap();
+        assert_eq!(dispatcher.requests.available_permits(), 0);
+        drop(response);
+        assert_eq!(dispatcher.requests.available_permits(), 1);
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct S3Options {
     pub session_token: Option<String>,
     /// Use `endpoint/bucket/key` instead of `bucket.endpoint/key`.
     pub path_style: bool,
+    /// Maximum number of concurrent requests, each counted until the end of its response; `None` for no limit. Further ones wait,
+    /// for as long as their timeouts allow.
+    pub max_requests: Option<usize>,
     pub timeouts: S3Timeouts,
 }
 

@@ -70,7 +70,7 @@ impl S3Store {
             None => endpoint.clone(),
         };
         let base = Region::Custom { name: region.clone(), endpoint: endpoint.base() };
-        let dispatcher = Dispatcher::new(endpoint, Arc::clone(&credentials), timeouts.connect)?;
+        let dispatcher = Dispatcher::new(endpoint, Arc::clone(&credentials), timeouts.connect, options.max_requests)?;
         let client = S3Client::new_with_client(Client::new_not_signing(dispatcher), base);
         Ok(Self { client, credentials, public, region, bucket, is_aws: options.endpoint.is_none(), timeouts })
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use bytes::Bytes;
 use futures_util::StreamExt;
 use http::HeaderMap;
 use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
@@ -22,7 +21,7 @@ use crate::upload_length;
 
 /// Maximum and default page size of a listing, as in S3.
 const PAGE_SIZE: usize = 1000;
-/// Size of the slices written to disk: small objects need one write on one thread, and 100 MB need little memory.
+/// Size at which a slice is written to disk: small objects need one write on one thread, and 100 MB need little memory.
 const SLICE_BYTES: usize = 1024 * 1024;
 /// Timeout for an upload that sends no data.
 const BODY_IDLE: Duration = Duration::from_secs(30);
@@ -72,8 +71,8 @@ impl Operations {
         options: PutOptions,
     ) -> S3Result<Entry> {
         let mut upload = None;
-        let mut slice = Vec::new();
-        let (mut slice_bytes, mut received) = (0, 0u64);
+        let mut slice: Vec<u8> = Vec::new();
+        let mut received = 0u64;
         if let Some(mut body) = body {
             loop {
                 let next = tokio::time::timeout(BODY_IDLE, body.next()).await;
@@ -84,11 +83,10 @@ impl Operations {
                 if received > length {
                     return Err(other_length(length, received, &options));
                 }
-                slice_bytes += chunk.len();
-                slice.push(chunk);
-                if slice_bytes >= SLICE_BYTES {
+                // Copied: a chunk of one byte may keep thousands of bytes that were read together with it.
+                slice.extend_from_slice(&chunk);
+                if slice.len() >= SLICE_BYTES {
                     upload = Some(self.write(upload, std::mem::take(&mut slice)).await?);
-                    slice_bytes = 0;
                 }
             }
         }
@@ -105,7 +103,7 @@ impl Operations {
         .map_err(put_error)
     }
 
-    async fn write(&self, upload: Option<Upload>, slice: Vec<Bytes>) -> S3Result<Upload> {
+    async fn write(&self, upload: Option<Upload>, slice: Vec<u8>) -> S3Result<Upload> {
         let store = Arc::clone(&self.store);
         blocking(move || {
             let mut upload = upload.map_or_else(|| Upload::begin(&store), Ok)?;

@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -22,6 +22,8 @@ pub struct TestEngine {
     requests: Mutex<Vec<FirstStageRequest>>,
     matches_words_apart: AtomicBool,
     verifies_phrases: AtomicBool,
+    /// Counts of documents that will lack one.
+    short_counts: AtomicUsize,
 }
 
 /// Searches that wait.
@@ -101,6 +103,11 @@ impl TestEngine {
         self.verifies_phrases.store(true, Ordering::Relaxed);
     }
 
+    /// The next `counts` counts of documents lack one, as before its change has arrived.
+    pub fn count_short(&self, counts: usize) {
+        self.short_counts.store(counts, Ordering::Relaxed);
+    }
+
     /// Returns once `count` searches have reached the engine, counted from its start.
     pub async fn reached(&self, count: usize) {
         self.arrived.subscribe().wait_for(|arrived| *arrived >= count).await.unwrap();
@@ -156,7 +163,8 @@ impl SearchEngine for TestEngine {
     }
 
     async fn document_count(&self, index: IndexName) -> Result<u64, EngineError> {
-        self.inner.document_count(index).await
+        let short = self.short_counts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        Ok(self.inner.document_count(index).await?.saturating_sub(u64::from(short.is_ok())))
     }
 
     async fn ping(&self) -> Result<(), EngineError> {

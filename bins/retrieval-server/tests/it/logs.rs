@@ -11,8 +11,9 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use crate::support::{Database, Server, command, lines, signal_group, until};
+use crate::support::{Client, Database, Server, command, lines, put, signal_group, until};
 
 #[test]
 fn malformed_requests_are_no_errors_of_the_server() {
@@ -30,6 +31,32 @@ fn malformed_requests_are_no_errors_of_the_server() {
     assert_eq!(server.stop().code(), Some(0));
     let log = server.log();
     assert!(log.contains("listening") && !log.contains("ERROR"), "{log}");
+}
+
+/// Signatures of URLs permit uploads. The store's library logs them at `debug`, and refused requests as errors.
+#[test]
+fn requests_to_the_store_leave_no_signatures_and_no_errors() {
+    let variable = vec![("RUST_LOG".to_owned(), "debug".to_owned())];
+    for (sections, environment) in [("", variable), ("[log]\nfilter = \"debug\"\n", Vec::new())] {
+        let mut server = Server::prepare(Database::sqlite(), sections);
+        server.environment = environment;
+        server.resume();
+        let presigned = server.tenant("acme").presign("a.txt", 3).ok();
+        let url = presigned["url"].as_str().unwrap();
+        let (_, signature) = url.split_once("X-Amz-Signature=").unwrap();
+        let (start, last) = url.split_at(url.len() - 1);
+        let forged = format!("{start}{}", if last == "0" { "1" } else { "0" });
+        assert_eq!(put(&forged, b"abc").status, 403);
+        assert_eq!(put(url, b"abc").status, 200);
+        let unsigned = Client::new(&format!("http://{}", server.storage_address()), None, Uuid::nil());
+        assert_eq!(unsigned.get("/workspace/key").status, 403);
+        assert_eq!(server.stop().code(), Some(0));
+        let log = server.log();
+        assert!(log.contains(" DEBUG ") && !log.contains(" ERROR "), "{log}");
+        for secret in ["X-Amz-Signature", signature, forged.rsplit('=').next().unwrap()] {
+            assert!(!log.contains(secret), "{secret}: {log}");
+        }
+    }
 }
 
 /// Returns the lines of the access log.

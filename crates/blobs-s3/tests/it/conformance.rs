@@ -31,6 +31,7 @@ async fn the_client_conforms_with_another_store() {
         secret_access_key,
         session_token: None,
         path_style: true,
+        max_requests: None,
         timeouts: S3Timeouts::default(),
     });
     let scratch = tempfile::tempdir().unwrap();

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use blobs::{BlobStore, PresignPut};
+use blobs_s3::{S3Options, S3Store};
 use connections::Pace;
+use futures_util::future::try_join_all;
 use s3_server::{Paces, S3ServerOptions};
 use time::OffsetDateTime;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::server::{Server, server_options};
+use crate::server::{Server, options, server_options};
 
 fn address(server: &Server) -> &str {
     server.endpoint.strip_prefix("http://").unwrap()
@@ -43,6 +45,18 @@ async fn idle_connections_and_rejected_uploads_make_room() {
     store.put("k", vec![1; 100_000].into()).await.unwrap();
     assert_eq!(store.get("k", u64::MAX).await.unwrap().unwrap().1.len(), 100_000);
     drop(idle);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_beyond_those_of_the_client_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_limited(server_options(folder.path()), 8).await;
+    let store = S3Store::new(S3Options { max_requests: Some(4), ..options(&server.endpoint) }).unwrap();
+    store.put("k", vec![1; 100_000].into()).await.unwrap();
+    // Not repeated after an error.
+    try_join_all((0..200).map(|_| store.delete_once("missing"))).await.unwrap();
+    try_join_all((0..200).map(|_| store.get("k", u64::MAX))).await.unwrap();
     server.stop().await;
 }
 

@@ -85,6 +85,7 @@ pub fn options(endpoint: &str) -> S3Options {
         secret_access_key: SECRET.to_owned(),
         session_token: None,
         path_style: true,
+        max_requests: None,
         timeouts: S3Timeouts::default(),
     }
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use s3s::dto::{HeadObjectInput, ListObjectsV2Input};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use s3s::dto::{HeadObjectInput, ListObjectsV2Input, PutObjectInput, StreamingBlob};
 use s3s::{S3, S3Request};
 
 use super::*;
@@ -18,7 +20,7 @@ fn open(root: &Path) -> Arc<Store> {
 
 fn put(store: &Arc<Store>, key: &str, body: &str) -> Entry {
     let mut upload = Upload::begin(store).unwrap();
-    upload.write(&[bytes::Bytes::copy_from_slice(body.as_bytes())]).unwrap();
+    upload.write(body.as_bytes()).unwrap();
     upload.commit(key, PutOptions::default()).unwrap()
 }
 
@@ -71,7 +73,7 @@ fn a_put_missing_in_the_journal_is_removed_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let mut upload = Upload::begin(&store).unwrap();
-    upload.write(&[bytes::Bytes::from_static(b"half")]).unwrap();
+    upload.write(b"half").unwrap();
     // A killed process runs no destructor.
     std::mem::forget(upload);
     assert_eq!(files(folder.path()), 1);
@@ -141,6 +143,15 @@ fn a_file_that_could_not_be_moved_is_removed_with_its_object() {
     assert_eq!(files(folder.path()), 0);
 }
 
+fn operations(store: &Arc<Store>) -> Operations {
+    Operations {
+        store: Arc::clone(store),
+        bucket: "b".to_owned(),
+        max_object_bytes: 1 << 30,
+        is_full: Arc::new(|| false),
+    }
+}
+
 fn request<T>(input: T) -> S3Request<T> {
     S3Request {
         input,
@@ -155,18 +166,55 @@ fn request<T>(input: T) -> S3Request<T> {
     }
 }
 
+/// Chunk of an upload, with the buffer that it was read into.
+struct Chunk {
+    bytes: Vec<u8>,
+    _buffer: Arc<()>,
+}
+
+impl AsRef<[u8]> for Chunk {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[test]
+fn an_upload_in_small_chunks_keeps_none_of_their_buffers() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let sizes = [1; 1_000].into_iter().chain([0, 700_000, 1, 700_000, 1 << 20, 3]);
+    let chunks: Vec<Vec<u8>> = sizes.enumerate().map(|(number, size)| vec![number as u8; size]).collect();
+    let content = chunks.concat();
+    let buffer = Arc::new(());
+    let kept = Arc::downgrade(&buffer);
+    let body = stream::iter(chunks).map(move |bytes| {
+        assert_eq!(Arc::strong_count(&buffer), 1, "the chunks before this one are gone");
+        Ok::<_, io::Error>(Bytes::from_owner(Chunk { bytes, _buffer: Arc::clone(&buffer) }))
+    });
+    let input = PutObjectInput {
+        bucket: "b".to_owned(),
+        key: "k".to_owned(),
+        content_length: i64::try_from(content.len()).ok(),
+        body: Some(StreamingBlob::wrap(body)),
+        ..PutObjectInput::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(operations(&store).put_object(request(input))).unwrap();
+    assert_eq!(kept.strong_count(), 0);
+    let (entry, mut file) = store.open_object("k").unwrap().unwrap();
+    let mut stored = Vec::new();
+    file.read_to_end(&mut stored).unwrap();
+    assert_eq!(entry.size, content.len() as u64);
+    assert!(stored == content, "the same bytes");
+}
+
 /// A compaction holds the lock while it waits for the disk.
 #[test]
 fn requests_that_wait_for_the_lock_delay_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     put(&store, "k", "content");
-    let operations = Operations {
-        store: Arc::clone(&store),
-        bucket: "b".to_owned(),
-        max_object_bytes: 1,
-        is_full: Arc::new(|| false),
-    };
+    let operations = operations(&store);
     let (lock, locked) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let writer = std::thread::spawn(move || {

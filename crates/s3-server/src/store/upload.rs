@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use md5::{Digest, Md5};
 use time::OffsetDateTime;
 
@@ -63,12 +62,10 @@ impl Upload {
         Ok(Self { store: Arc::clone(store), id, file, size: 0, md5: Md5::new(), unfinished: Some(path) })
     }
 
-    pub fn write(&mut self, chunks: &[Bytes]) -> io::Result<()> {
-        for chunk in chunks {
-            self.md5.update(chunk);
-            self.file.write_all(chunk)?;
-            self.size += chunk.len() as u64;
-        }
+    pub fn write(&mut self, slice: &[u8]) -> io::Result<()> {
+        self.md5.update(slice);
+        self.file.write_all(slice)?;
+        self.size += slice.len() as u64;
         Ok(())
     }
 

@@ -30,7 +30,14 @@ pub struct Document {
 impl RawPage {
     /// Returns the approximate memory size in bytes.
     pub fn size(&self) -> usize {
-        self.page.markdown.len() + self.document.as_ref().map_or(0, |document| document.bytes.len())
+        let WebPage { url, title, markdown, description, language, country, labels, mime, .. } = &self.page;
+        let charset = self.document.as_ref().and_then(|document| document.charset.as_ref());
+        let texts = [title.as_ref(), description.as_ref(), language.as_ref(), country.as_ref(), mime.as_ref(), charset];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        // Millions of empty labels fit into a line.
+        let labels: usize = labels.iter().map(|label| size_of::<String>() + label.len()).sum();
+        let document = self.document.as_ref().map_or(0, |document| document.bytes.len());
+        url.len() + markdown.len() + texts + labels + document
     }
 
     /// Extracts the text. Fields of the input take precedence over those of the document.

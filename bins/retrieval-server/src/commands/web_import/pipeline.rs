@@ -46,7 +46,8 @@ pub struct Batches {
 impl Batches {
     /// Adds a page. Blocks while the pipeline is full. Returns `false` after the import has failed.
     pub fn push(&mut self, location: String, page: Result<RawPage, String>) -> bool {
-        self.bytes += page.as_ref().map_or(0, RawPage::size);
+        // Errors and locations quote the input.
+        self.bytes += location.len() + page.as_ref().map_or_else(String::len, RawPage::size);
         self.batch.push((location, page));
         if self.batch.len() < BATCH && self.bytes < BATCH_BYTES {
             return true;
@@ -158,4 +159,61 @@ async fn prepare(
         prepared.extend(task.await?);
     }
     Ok(prepared)
+}
+
+#[cfg(test)]
+mod tests {
+    use file_types::FileKind;
+
+    use super::super::page::Document;
+    use super::*;
+
+    const MEBIBYTE: usize = 1 << 20;
+
+    /// Returns the numbers of pages of the batches.
+    fn batches(pages: impl IntoIterator<Item = Result<RawPage, String>>) -> Vec<usize> {
+        let (sender, mut receiver) = mpsc::channel(8);
+        let mut batches = Batches { sender, batch: Vec::new(), bytes: 0 };
+        for page in pages {
+            assert!(batches.push("line 1".to_owned(), page));
+        }
+        batches.finish();
+        std::iter::from_fn(|| receiver.try_recv().ok()).map(|batch| batch.len()).collect()
+    }
+
+    #[test]
+    fn every_field_counts_towards_the_size_of_a_batch() {
+        let fields: [fn(&mut RawPage, String); 10] = [
+            |raw, text| raw.page.url = text,
+            |raw, text| raw.page.title = Some(text),
+            |raw, text| raw.page.markdown = text,
+            |raw, text| raw.page.description = Some(text),
+            |raw, text| raw.page.language = Some(text),
+            |raw, text| raw.page.country = Some(text),
+            |raw, text| raw.page.mime = Some(text),
+            |raw, text| raw.page.labels.push(text),
+            |raw, text| raw.page.labels = vec![String::new(); text.len().div_ceil(size_of::<String>())],
+            |raw, text| {
+                let (bytes, charset) = text.split_at(MEBIBYTE / 2);
+                let (bytes, charset) = (bytes.as_bytes().to_vec(), Some(charset.to_owned()));
+                raw.document = Some(Document { kind: FileKind::Html, bytes, charset });
+            },
+        ];
+        for (number, set) in fields.into_iter().enumerate() {
+            let page = || {
+                let mut raw = RawPage { page: WebPage::default(), document: None };
+                set(&mut raw, "x".repeat(MEBIBYTE));
+                Ok(raw)
+            };
+            assert_eq!(batches((0..10).map(|_| page())), [8, 2], "field {number}");
+        }
+        assert_eq!(batches((0..10).map(|_| Err("x".repeat(MEBIBYTE)))), [8, 2], "errors");
+    }
+
+    #[test]
+    fn small_pages_fill_a_batch_by_their_number() {
+        let page = || RawPage { page: WebPage::default(), document: None };
+        assert_eq!(batches((0..=BATCH).map(|_| Ok(page()))), [BATCH, 1]);
+        assert_eq!(batches([]), [] as [usize; 0]);
+    }
 }
