@@ -14,7 +14,7 @@ const OPEN: &str = "[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n";
 const KILLS: usize = 10;
 const HOSTS: usize = 4;
 /// Pages of one host that links lead to; its sitemaps name as many others.
-const LINKED: usize = 250;
+const LINKED: usize = 120;
 
 fn number(path: &str, prefix: &str) -> Option<usize> {
     path.strip_prefix(prefix)?.parse().ok()
