@@ -547,11 +547,12 @@ mod tests {
             let inner = command.get_subcommands().map(|inner| (format!("{path} {}", inner.get_name()), inner));
             commands.extend(inner);
         }
+        commands.push((String::new(), &program));
         for (path, command) in &commands {
             // Options that are settings, too, have rows of their own.
             let named = documented(|cell| {
                 let is_of_command = [" ", "`"].iter().any(|end| cell.contains(&format!("`{path}{end}")));
-                cell.starts_with("| `--") || (cell.starts_with("| `") && is_of_command)
+                cell.starts_with("| `--") || (cell.starts_with("| `") && !path.is_empty() && is_of_command)
             });
             for option in command.get_arguments().filter(|argument| !argument.is_positional()) {
                 let long = option.get_long().map(|name| format!("--{name}"));

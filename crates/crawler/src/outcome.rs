@@ -219,6 +219,8 @@ fn is_answer(error: &FetchError) -> bool {
             | FetchError::TooLarge { .. }
             | FetchError::TooManyRedirects { .. }
             | FetchError::RedirectLoop
+            | FetchError::Interrupted
+            | FetchError::Protocol { .. }
     )
 }
 
@@ -291,6 +293,8 @@ mod tests {
             ("not read", Some(Trouble::Unread), false),
             ("503", Some(Trouble::from(status(503))), false),
             ("403", Some(Trouble::from(status(403))), false),
+            ("interrupted", Some(Trouble::from(FetchError::Interrupted)), false),
+            ("malformed", Some(Trouble::from(FetchError::Protocol { reason: "no location" })), false),
             ("too large", Some(Trouble::from(FetchError::TooLarge { limit: 1 })), false),
             ("timeout", Some(Trouble::from(FetchError::Timeout { stage: TimeoutStage::Total })), true),
             ("no connection", Some(Trouble::from(FetchError::Connect)), true),

@@ -14,6 +14,8 @@ const WEIGHT: u64 = 30;
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 /// Minimum delay on networks that the operator permits: those sites are the operator's own.
 const OWN_DELAY: Duration = Duration::from_millis(5);
+/// Longest delay that is waited for under the lease of a host.
+pub const MAX_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug)]
 pub struct PaceLimits {

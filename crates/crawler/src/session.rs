@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::options::{CrawlerOptions, limits};
-use crate::pace::Pace;
+use crate::pace::{MAX_WAIT, Pace};
 use crate::plan::Plan;
 use crate::scope::Scope;
 use crate::start::SINGLE_PAGES;
@@ -23,8 +23,6 @@ const MAX_VISITS: usize = 100;
 const MAX_TIME: Duration = Duration::from_secs(30);
 /// URLs of each crawl that are read from the frontier at a time.
 const BATCH: i64 = 20;
-/// Longest delay that is waited for under the lease.
-const MAX_WAIT: Duration = Duration::from_secs(2);
 /// Links that join the frontier in one transaction.
 const LINKS_AT_A_TIME: usize = 2_000;
 /// Failures in a row after which the rest of a host is given up.

@@ -18,7 +18,7 @@ use crate::address::Address;
 use crate::directives::Directives;
 use crate::outcome::{FEED, Reading, Trouble, next_visit, settle, trouble_with};
 use crate::outlinks::Outlinks;
-use crate::pace::Pace;
+use crate::pace::{MAX_WAIT, Pace};
 use crate::plan::{Plan, Sitemaps};
 use crate::scope::Scope;
 use crate::signs::Signs;
@@ -185,7 +185,8 @@ impl Visitor {
         }
     }
 
-    /// Requests a page or list. Follows redirects to other spellings of its own URL, which are no other URL of the frontier.
+    /// Requests a page or list. Follows redirects to other spellings of its own URL, which are no other URL of the frontier, unless the
+    /// host has a longer delay than is waited for in a visit.
     async fn request(
         &self,
         address: &Address,
@@ -199,6 +200,7 @@ impl Visitor {
             pace.responded(visit.response_time);
             if let VisitBody::Redirect { target, .. } = &visit.body
                 && followed < MAX_SPELLINGS
+                && pace.delay() <= MAX_WAIT
                 && address.is_named_by(target.as_str())
             {
                 request.url = target.to_string();

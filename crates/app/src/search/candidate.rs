@@ -102,6 +102,8 @@ pub struct CandidateList {
     pub is_indexed: bool,
     /// Result of the semantic search; `None` if there was none.
     pub semantic: Option<SemanticList>,
+    /// Number of candidates of a search that goes no deeper for lack of results, with those of providers.
+    pub regular: usize,
 }
 
 /// The nearest documents of a collection.
@@ -131,6 +133,7 @@ impl CandidateList {
             filtered: 0,
             is_indexed: true,
             semantic: None,
+            regular: 0,
         }
     }
 
@@ -223,11 +226,11 @@ impl CandidateList {
         self.candidates.retain(|_| positions.next().is_some_and(|at| kept.contains(&at)));
     }
 
-    /// Returns the number of the best candidates that a model scores for `results` results. A search that goes no deeper finds as many by
-    /// words, and as many by meaning; a deeper one finds hundreds, which would cost the model dozens of requests at once.
+    /// Returns the number of the best candidates that a model scores for `results` results: as many as a search has that goes no deeper.
+    /// A deeper one finds hundreds, which would cost the model dozens of requests at once.
     pub fn count_for_model(&self, results: usize) -> usize {
         let legs = 1 + usize::from(self.semantic.is_some());
-        self.candidates.len().min(legs * engine::candidate_limit(results))
+        self.candidates.len().min(self.regular.max(legs * engine::candidate_limit(results)))
     }
 
     /// Returns the number of results that the candidates can be.
@@ -381,6 +384,9 @@ mod tests {
         list.semantic = Some(SemanticList { listed: 100, documents: 500, floor: 0.1, tail: None, calibration: None });
         assert_eq!([1, 10, 30, 500].map(|results| list.count_for_model(results)), [80, 80, 120, 200]);
         assert_eq!(workspace(&[(1.0, 1.0); 3]).count_for_model(10), 3);
+        // Of providers or preferred domains, or of an engine that needs more candidates.
+        list.regular = 90;
+        assert_eq!([10, 60].map(|results| list.count_for_model(results)), [90, 200]);
     }
 
     #[test]

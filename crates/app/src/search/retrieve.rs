@@ -43,12 +43,14 @@ impl App {
         let max_results = search.request.max_results;
         let mut limit = engine.candidate_limit(max_results);
         let (mut list, mut has_more) = self.retrieve_first(engine, search, collection, limit).await?;
+        let regular = list.candidates.len();
         while has_more && limit < MAX_DEPTH && list.count_distinct() < max_results {
             limit = (limit * DEEPER).min(MAX_DEPTH);
             let deeper = self.retrieve_first(engine, search, collection, limit);
             let Some(deeper) = search.repeat(deeper).await? else { break };
             (list, has_more) = deeper;
         }
+        list.regular = regular;
         Ok(list)
     }
 
@@ -242,6 +244,7 @@ impl App {
             filtered,
             is_indexed: true,
             semantic: nearest.list(documents, answer.total),
+            regular: 0,
         })
     }
 

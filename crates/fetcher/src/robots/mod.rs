@@ -138,8 +138,12 @@ impl RobotsCache {
                 Err(error) => return Err(FetchError::clone(&error)),
             }
         }
-        // Others are reading the file, too. What they read is kept.
-        Ok((self.read(target.robots_txt()).await?, true))
+        let verdict = self.read(target.robots_txt()).await?;
+        // Others may have read the file meanwhile: a failure must not replace their rules.
+        if matches!(*verdict, Verdict::Rules(_)) {
+            self.verdicts.insert(target.origin(), Arc::clone(&verdict)).await;
+        }
+        Ok((verdict, true))
     }
 
     /// Reads and parses one file.

@@ -4,7 +4,7 @@ const TAGS: [(&str, &str); 3] =
     [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>")];
 
 /// Returns the text after the reasoning at its beginning. Some chat templates contain the opening tag, so that only the closing
-/// one is generated, on a line of its own or before the answer. JSON has no such beginning; tags in it are part of a value.
+/// one is generated. JSON has no such beginning; tags in it are part of a value.
 pub fn remove(text: &str) -> &str {
     let mut rest = text.trim_start();
     // Some models think in several blocks.
@@ -23,15 +23,15 @@ pub fn remove(text: &str) -> &str {
     }
 }
 
-/// Returns the end in bytes of the first closing tag that begins its line. Within a line, and in a code block that ends behind it, a tag
-/// is quoted. A block that does not end is one that the thoughts broke off in.
+/// Returns the end in bytes of the first closing tag that is not quoted. In a code block that ends behind it, a tag is quoted; a block that
+/// does not end is one that the thoughts broke off in.
 fn end_of_thoughts(text: &str) -> Option<usize> {
     let (mut block, mut in_block): (Option<&str>, Option<usize>) = (None, None);
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         end += line.len();
         let line = line.trim_start();
-        if let Some(behind) = line.strip_prefix("</think>") {
+        if let Some(behind) = behind_tag(line) {
             let tag_end = end - behind.len();
             if block.is_none() {
                 return Some(tag_end);
@@ -48,6 +48,18 @@ fn end_of_thoughts(text: &str) -> Option<usize> {
         }
     }
     in_block
+}
+
+/// Returns what is behind the first closing tag of a line that begins the line or follows a word or sentence without a space. Sentences about
+/// tags have a space or a mark of a quotation before them.
+fn behind_tag(line: &str) -> Option<&str> {
+    const TAG: &str = "</think>";
+    let is_end = |before: &str| {
+        let last = before.chars().next_back();
+        last.is_none_or(|last| last.is_alphanumeric() || matches!(last, '.' | '!' | '?' | ')' | '。' | '！' | '？'))
+    };
+    let (at, _) = line.match_indices(TAG).find(|(at, _)| is_end(&line[..*at]))?;
+    Some(&line[at + TAG.len()..])
 }
 
 /// Returns the marks at the beginning of a line that can open or close a code block, and what is behind them.
@@ -78,6 +90,9 @@ mod tests {
             ("hm, is `</think>` meant?\n</think>an answer", "an answer"),
             ("hm:\n```rust\n</think>\n```\nso\n</think>an answer", "an answer"),
             ("```a``` is hm\n</think>an answer", "an answer"),
+            ("Let me see.</think>\n\nan answer", "\n\nan answer"),
+            ("Hmm</think>an answer", "an answer"),
+            ("Is it `</think>`? So</think>an answer", "an answer"),
             ("hm:\n```\nand no end of this\n</think>an answer", "an answer"),
         ] {
             assert_eq!(remove(text), expected, "{text}");
@@ -90,6 +105,7 @@ mod tests {
             "It ends with </think>. [1]",
             "Thoughts end with `</think>`.\n\nAn answer follows.",
             "- </think>\n> </think>\n",
+            "\"</think>\", '</think>', “</think>” and (</think>) end them.",
             "```json\n{\"a\": \"</think>\"}",
             "```json\n{\"a\": \"</think>\"}\n```",
             "The end is:\n\n```\n</think>\n```\n\nAn answer follows.",

@@ -5,6 +5,7 @@ use app::search::SearchRequest;
 use app::{Error, Result, Viewer};
 use docstore::{Details, NewResearchEvent, ResearchRun, Strings, strip_nul};
 use model::{ResearchId, ResearchStatus, SessionId, WebhookEvent};
+use retrieval_core::chars;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -14,6 +15,8 @@ use crate::engine::{Assignment, Budget, DEFAULT_ANSWER_TOKENS, Depth, Format, Ou
 
 /// Maximum size of the sites of a source policy in bytes, with their paths escaped: the run stores them.
 const MAX_SITES: usize = 256 * 1024;
+/// Characters of an earlier structured value that the run stores: more than a model is shown.
+const MAX_EARLIER_VALUE: usize = 20_000;
 
 /// A run to create. Single values are validated already.
 #[derive(Clone, Debug)]
@@ -164,8 +167,10 @@ impl Research {
             let message = format!("previous_research_id: the run `{id}` has no report; its status is `{}`", run.status);
             return Err(Error::invalid("previous_research_id", message));
         };
-        // In lines, so that it can be shortened between them.
-        let text = report.structured.map_or(report.text, |value| format!("{value:#}"));
+        let text = report.structured.map_or(report.text, |value| {
+            // In lines, so that it can be shortened between them.
+            chars::truncate(&format!("{value:#}"), MAX_EARLIER_VALUE).to_owned()
+        });
         Ok(PreviousReport { query: run.query, text })
     }
 }

@@ -132,6 +132,7 @@ impl App {
                 provider_rank: Some(rank),
             });
         }
+        list.regular += kept;
         if list.statistics.documents < KNOWN_DOCUMENTS {
             list.statistics = CollectionStatistics { documents: WEB_DOCUMENTS, ..CollectionStatistics::default() };
         }
