@@ -84,7 +84,6 @@ async fn save(store: &Docstore, owner: OrganizationId, name: &str, text: String,
 async fn batch_of_the_index_has_documents_of_all_organizations() {
     let world = World::new().await;
     let neighbour = world.neighbour().await;
-    // More than a batch has bytes.
     for n in 0..100 {
         let text = format!("{n} {}", "words ".repeat(40_000));
         save(&world.store, neighbour.organization_id, &format!("{n}.txt"), text, world.clock.as_ref()).await;
