@@ -73,9 +73,9 @@ pub fn first_stage(
                 max_doc: reader.max_doc(),
             };
             let ids = IdColumns::open(reader)?;
-            match &mut *texts {
-                [text] if estimated_total.is_some() => segment.find_best(text, &mut scratch, &mut hits, &ids),
-                texts => segment.find_all(texts, &mut scratch, &mut hits, &mut counts, &ids),
+            match estimated_total {
+                Some(_) => segment.find_best(&mut texts, &mut scratch, &mut hits, &ids),
+                None => segment.find_all(&mut texts, &mut scratch, &mut hits, &mut counts, &ids),
             }
         }
     }
@@ -89,10 +89,8 @@ pub fn first_stage(
 /// Estimates the number of matches of a search that scores only what can be among the best; `None` if all matches are scored. Nobody is
 /// shown the number of pages of the web, but a workspace has an exact one.
 fn estimate_total(request: &FirstStageRequest, terms: &SearchTerms, documents: u64, max_postings: u64) -> Option<u64> {
-    let is_simple = request.collection == Collection::Web
-        && request.filters == Filters::default()
-        && terms.phrases.is_none()
-        && terms.texts.len() == 1;
+    let is_simple =
+        request.collection == Collection::Web && request.filters == Filters::default() && terms.phrases.is_none();
     let frequencies = || terms.texts.iter().flatten().map(|term| terms.frequency_of(term, documents));
     (is_simple && frequencies().sum::<u64>() > max_postings).then(|| estimate::union(documents, frequencies()))
 }

@@ -54,22 +54,22 @@ impl IdColumns {
 pub struct Scratch {
     /// Scores of the best text.
     pub best: Vec<f32>,
-    /// Scores of the current text, if there are several.
-    sum: Vec<f32>,
+    /// Scores of the current text.
+    pub sum: Vec<f32>,
     /// Scores of the current term, if it has several variants.
     pub variant: Vec<f32>,
     /// Non-zero positions of `variant`.
     pub touched: Vec<DocId>,
-    /// Positions of documents that may be among the best.
+    /// Positions of documents that may be among the best by the current text, and by any.
     pub candidates: Vec<DocId>,
+    pub found: Vec<DocId>,
 }
 
 impl Scratch {
-    /// Makes room for the scores of a number of texts with these terms.
-    pub fn prepare<'a>(&mut self, texts: usize, mut terms: impl Iterator<Item = &'a OpenTerm>) {
-        let has_variants = terms.any(|term| term.variants.len() > 1);
-        for (scores, needed) in [(&mut self.best, true), (&mut self.sum, texts > 1), (&mut self.variant, has_variants)]
-        {
+    /// Makes room for scores: with `sums`, also for those of single texts.
+    pub fn prepare(&mut self, texts: &[Vec<OpenTerm>], sums: bool) {
+        let has_variants = texts.iter().flatten().any(|term| term.variants.len() > 1);
+        for (scores, needed) in [(&mut self.best, true), (&mut self.sum, sums), (&mut self.variant, has_variants)] {
             if needed {
                 scores.resize(WINDOW, 0.0);
             }
@@ -97,7 +97,7 @@ impl SegmentSearch<'_> {
         counts: &mut Counts,
         ids: &IdColumns,
     ) {
-        scratch.prepare(texts.len(), texts.iter().flatten());
+        scratch.prepare(texts, texts.len() > 1);
         let Scratch { best, sum, variant, touched, .. } = scratch;
         let needs_values = self.filter.needs_values();
         let mut start = 0;
