@@ -11,6 +11,8 @@ use crate::posting_list::PostingList;
 use crate::segment_search::{IdColumns, OpenTerm, Scratch, SegmentSearch, WINDOW};
 use crate::top_hits::TopHits;
 
+/// Limit of the saturation of frequent terms in short documents.
+const MAX_SATURATION: f32 = bm25::K1 + 1.0;
 /// Factor for bounds of scores: sums of up to a hundred terms are rounded by less.
 const ROUNDING: f32 = 1.0 + 1e-5;
 /// Candidates of a window from which their order is read off the window instead of sorting them.
@@ -117,7 +119,7 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn new(terms: &'a mut [OpenTerm]) -> Self {
-        let mut bounds: Vec<f32> = terms.iter().map(|term| term.weight * bm25::MAX_SATURATION).collect();
+        let mut bounds: Vec<f32> = terms.iter().map(|term| term.weight * MAX_SATURATION).collect();
         for at in (1..bounds.len()).rev() {
             bounds[at - 1] += bounds[at];
         }

@@ -29,8 +29,6 @@ pub(crate) fn saturation(frequency: f64, k1: f64) -> f64 {
 pub mod single {
     pub const K1: f32 = super::K1 as f32;
     pub const B: f32 = super::B as f32;
-    /// Limit of [`saturation`] for frequent terms in short documents.
-    pub const MAX_SATURATION: f32 = K1 + 1.0;
 
     /// Returns the inverse document frequency of a term that `document_frequency` of `documents` contain. Positive, even if
     /// the counts were taken at different times and contradict each other.
@@ -48,7 +46,7 @@ pub mod single {
     /// Returns the share of a term in a document's score, to be multiplied by its idf. Positive for a frequency of at
     /// least 1.
     pub fn saturation(term_frequency: f32, length_norm: f32) -> f32 {
-        MAX_SATURATION * term_frequency / (term_frequency + length_norm)
+        (K1 + 1.0) * term_frequency / (term_frequency + length_norm)
     }
 }
 
