@@ -19,23 +19,18 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentRe
 use tokio::sync::OwnedMutexGuard;
 
 use crate::TantivyOptions;
-use crate::country_cache::CountryCache;
 use crate::document::to_fields;
 use crate::error::{from_directory, from_io, from_opening, from_tantivy};
 use crate::line_tokenizer::{LineTokenizer, TOKENIZER};
 use crate::schema::Fields;
-use crate::scope_statistics::ScopeCache;
-use crate::search;
+use crate::search::{self, Caches, MAX_POSTINGS};
 use crate::semantic::{self, ColumnCache, Searched, SemanticSearch, SketchCache, Sketches, Threads};
-use crate::term_lookups::FrequencyCache;
 
 pub struct EngineIndex {
     fields: Fields,
     index: Index,
     reader: IndexReader,
-    scopes: ScopeCache,
-    countries: CountryCache,
-    frequencies: FrequencyCache,
+    caches: Caches,
     columns: ColumnCache,
     sketches: SketchCache,
     writer: Mutex<OpenWriter>,
@@ -81,9 +76,7 @@ impl EngineIndex {
             fields,
             index,
             reader,
-            scopes: ScopeCache::default(),
-            countries: CountryCache::default(),
-            frequencies: FrequencyCache::default(),
+            caches: Caches::default(),
             columns: ColumnCache::default(),
             sketches: SketchCache::default(),
             writer: Mutex::default(),
@@ -92,16 +85,32 @@ impl EngineIndex {
     }
 
     pub fn first_stage(&self, request: &FirstStageRequest) -> Result<FirstStageResponse, EngineError> {
+        self.first_stage_within(request, MAX_POSTINGS)
+    }
+
+    /// Searches the index. A search of the web that has more than `max_postings` skips documents.
+    fn first_stage_within(
+        &self,
+        request: &FirstStageRequest,
+        max_postings: u64,
+    ) -> Result<FirstStageResponse, EngineError> {
         let searcher = self.reader.searcher();
-        search::first_stage(request, &searcher, &self.fields, &self.scopes, &self.countries, &self.frequencies)
-            .map_err(from_tantivy)
+        search::first_stage(request, &searcher, &self.fields, &self.caches, max_postings).map_err(from_tantivy)
     }
 
     /// Searches vectors, unless sketches have to be built first.
     pub fn semantic(&self, request: &SemanticRequest, threads: &Threads) -> Result<Searched, EngineError> {
         let searcher = self.reader.searcher();
-        semantic::semantic(request, &searcher, &self.fields, &self.countries, &self.columns, &self.sketches, threads)
-            .map_err(from_tantivy)
+        semantic::semantic(
+            request,
+            &searcher,
+            &self.fields,
+            &self.caches.countries,
+            &self.columns,
+            &self.sketches,
+            threads,
+        )
+        .map_err(from_tantivy)
     }
 
     /// Waits for the turn to build sketches.
@@ -302,6 +311,7 @@ fn cause_in_worker(writer: &mut IndexWriter, error: TantivyError) -> TantivyErro
 mod tests {
     use std::time::Duration;
 
+    use engine::Filters;
     use model::{Collection, DocId};
     use tantivy::merge_policy::NoMergePolicy;
     use uuid::Uuid;
@@ -335,5 +345,65 @@ mod tests {
         }
         assert!(index.index.searchable_segment_ids().expect("segments").len() < 8);
         assert_eq!(index.document_count(), 9);
+    }
+
+    /// Returns pseudo-random numbers below a limit.
+    fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
+        move |limit| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        }
+    }
+
+    /// Returns a word, common ones most often. Languages have different stems of many of them.
+    fn word(next: &mut impl FnMut(u64) -> u64) -> String {
+        let number = next(300).min(next(300)).min(next(300));
+        let letters = number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'b')).collect::<String>();
+        format!("ka{letters}{}", ["", "ungen", "ings", "en"][usize::try_from(number % 4).expect("small")])
+    }
+
+    #[test]
+    fn best_documents_are_the_same_if_others_are_skipped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = EngineIndex::open(folder.path(), TantivyOptions::default()).expect("a new index");
+        let writer = index.new_writer().expect("a writer");
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        index.lock().writer = Some(writer);
+        let mut next = numbers(7);
+        let mut document = |number: u128| {
+            let words: Vec<String> = (0..3 + next(12)).map(|_| word(&mut next)).collect();
+            Change::Put(Box::new(IndexDocument {
+                body: words.join(" "),
+                language: [Some("en"), Some("de"), None][usize::try_from(number % 3).expect("small")]
+                    .map(str::to_owned),
+                ..IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web)
+            }))
+        };
+        // Several windows of one segment, and several segments.
+        for numbers in [0..40_000, 40_000..40_300, 40_300..45_000] {
+            index.apply(&numbers.map(&mut document).collect::<Vec<_>>()).expect("changes");
+        }
+        let removed = (0..45_000).step_by(7).map(|number| Change::Remove { doc_id: DocId(Uuid::from_u128(number)) });
+        index.apply(&removed.collect::<Vec<_>>()).expect("changes");
+
+        let mut next = numbers(8);
+        for query in 0..200 {
+            let mut text = || (0..1 + next(7)).map(|_| word(&mut next)).collect::<Vec<_>>().join(" ");
+            let texts: Vec<String> = (0..[1, 1, 1, 3][query / 4 % 4]).map(|_| text()).collect();
+            let request = FirstStageRequest {
+                collection: Collection::Web,
+                texts,
+                exact_phrase: false,
+                rerank_text: None,
+                filters: Filters::default(),
+                limit: [1, 10, 40, 1_000][query % 4],
+            };
+            let all = index.first_stage_within(&request, u64::MAX).expect("a search");
+            let best = index.first_stage_within(&request, 0).expect("a search");
+            assert_eq!(best.hits, all.hits, "{request:?}");
+            assert_eq!(best.statistics, all.statistics, "{request:?}");
+            let (estimated, counted) = (best.total as f64, all.total as f64);
+            assert!(estimated >= counted / 1.5 && estimated <= counted * 1.5, "{estimated} of {counted}: {request:?}");
+        }
     }
 }

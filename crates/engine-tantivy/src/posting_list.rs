@@ -19,6 +19,15 @@ impl PostingList {
         self.block.docs().get(self.at).copied().unwrap_or(TERMINATED)
     }
 
+    /// Moves forward to the first document that is not below `doc`. Returns the frequency in `doc`, or `None` if it lacks the term.
+    pub fn seek(&mut self, doc: DocId) -> Option<u32> {
+        if self.doc() < doc {
+            self.at = self.block.seek(doc);
+        }
+        let is_found = self.doc() == doc && doc != TERMINATED;
+        self.block.freqs().get(self.at).copied().filter(|_| is_found)
+    }
+
     /// Calls `visit` with each remaining document below `end` and its frequency.
     pub fn for_each_before(&mut self, end: DocId, mut visit: impl FnMut(DocId, u32)) {
         loop {
@@ -47,8 +56,8 @@ mod tests {
 
     const DOCUMENTS: u32 = 1_000;
 
-    /// Returns the documents and frequencies of the word in every third document, read up to each of the ends.
-    fn read(ends: &[DocId]) -> tantivy::Result<Vec<(DocId, u32)>> {
+    /// Returns the documents of the word, which is in every third one.
+    fn list() -> tantivy::Result<PostingList> {
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
         let field = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
@@ -65,7 +74,12 @@ mod tests {
         let inverted = searcher.segment_reader(0).inverted_index(field)?;
         let term = Term::from_field_text(field, "tide");
         let block = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)?;
-        let mut list = PostingList::new(block.expect("postings"));
+        Ok(PostingList::new(block.expect("postings")))
+    }
+
+    /// Returns the documents and frequencies of the word, read up to each of the ends.
+    fn read(ends: &[DocId]) -> tantivy::Result<Vec<(DocId, u32)>> {
+        let mut list = list()?;
         let mut seen = Vec::new();
         for end in ends {
             list.for_each_before(*end, |doc, frequency| seen.push((doc, frequency)));
@@ -84,6 +98,26 @@ mod tests {
         }
         let every: Vec<DocId> = (0..=DOCUMENTS).collect();
         assert_eq!(read(&every)?, all);
+        Ok(())
+    }
+
+    #[test]
+    fn documents_are_sought_forward() -> tantivy::Result<()> {
+        for step in [1, 2, 5, 130, 500] {
+            let mut list = list()?;
+            for doc in (0..DOCUMENTS + 10).step_by(step) {
+                let expected = (doc < DOCUMENTS && doc % 3 == 0).then_some(doc % 4 + 1);
+                assert_eq!(list.seek(doc), expected, "{doc} in steps of {step}");
+                assert_eq!(list.seek(doc), expected, "{doc} again");
+            }
+            assert_eq!(list.seek(TERMINATED), None);
+        }
+        let mut list = list()?;
+        assert_eq!(list.seek(501), Some(2));
+        assert_eq!(list.seek(3), None, "behind the current one");
+        let mut rest = Vec::new();
+        list.for_each_before(510, |doc, _| rest.push(doc));
+        assert_eq!(rest, [501, 504, 507]);
         Ok(())
     }
 }

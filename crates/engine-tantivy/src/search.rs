@@ -1,39 +1,47 @@
-//! Search: analysis, scoring of every matching document, and selection of the best.
+//! Search: analysis, scoring, and selection of the best.
 //!
-//! Scores are accumulated term at a time in an array, for one window of documents after another. This counts all matches
-//! exactly, takes the best variant of a term and the best of several texts without nested scorers, and breaks ties by
-//! document id. Skipping by score bounds (as in WAND) would lose exact counts and pays off only in indexes far larger
-//! than an embedded one.
+//! All matches are scored, which counts them. For common words of the web index this costs much more than the rest of a search: there,
+//! documents that cannot be among the best are skipped, and the number of matches is estimated.
 
 use engine::search_terms::SearchTerms;
-use engine::{FirstStageRequest, FirstStageResponse, Snapshot, UnknownValues};
+use engine::{Filters, FirstStageRequest, FirstStageResponse, Snapshot, estimate};
+use model::Collection;
 use retrieval_core::analysis::Language;
 use retrieval_core::bm25::single as bm25;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, InvertedIndexReader, Searcher, SegmentReader, TERMINATED};
-use uuid::Uuid;
+use tantivy::{InvertedIndexReader, Searcher};
 
 use crate::country_cache::CountryCache;
-use crate::filter::{FilterPlan, SegmentFilter};
+use crate::filter::FilterPlan;
 use crate::posting_list::PostingList;
-use crate::schema::{Fields, names, scope_prefix};
+use crate::schema::{Fields, scope_prefix};
 use crate::scope_statistics::ScopeCache;
+use crate::segment_search::{Counts, IdColumns, OpenTerm, Scratch, SegmentSearch};
 use crate::term_lookups::{FrequencyCache, TermLookups};
 use crate::top_hits::TopHits;
 
-/// Number of documents scored per window. Three arrays of this many scores fit into the CPU cache.
-const WINDOW: usize = 16 * 1024;
+/// Number of postings of a search of the web index up to which all are scored.
+pub const MAX_POSTINGS: u64 = 50_000;
 
+/// Caches of an index that its searches share.
+#[derive(Default)]
+pub struct Caches {
+    pub scopes: ScopeCache,
+    pub countries: CountryCache,
+    pub frequencies: FrequencyCache,
+}
+
+/// Searches the index. A search of the web that has more than `max_postings` skips documents.
 pub fn first_stage(
     request: &FirstStageRequest,
     searcher: &Searcher,
     fields: &Fields,
-    scopes: &ScopeCache,
-    countries: &CountryCache,
-    frequencies: &FrequencyCache,
+    caches: &Caches,
+    max_postings: u64,
 ) -> tantivy::Result<FirstStageResponse> {
+    let Caches { scopes, countries, frequencies } = caches;
     let prefix = scope_prefix(request.collection);
     let scope = scopes.get(request.collection, searcher, fields)?;
     let filtered: Option<Vec<Language>> =
@@ -45,6 +53,7 @@ pub fn first_stage(
     })?;
     let mut hits = TopHits::new(request.limit);
     let mut counts = Counts::default();
+    let estimated_total = estimate_total(request, &terms, scope.documents, max_postings);
     if !terms.match_nothing() {
         let filter = FilterPlan::new(&request.filters, terms.phrases.as_deref(), &prefix, fields, countries);
         let norms = length_norms(scope.average_terms);
@@ -55,7 +64,7 @@ pub fn first_stage(
                 continue;
             }
             let index = reader.inverted_index(fields.terms)?;
-            let texts = open_texts(&terms, scope.documents, &index, |stem| lookups.get(stem, segment))?;
+            let mut texts = open_texts(&terms, scope.documents, &index, |stem| lookups.get(stem, segment))?;
             let segment = SegmentSearch {
                 filter,
                 norms: &norms,
@@ -63,22 +72,27 @@ pub fn first_stage(
                 match_all_admitted: terms.phrases.is_some(),
                 max_doc: reader.max_doc(),
             };
-            segment.run(texts, &mut scratch, &mut hits, &mut counts, &IdColumns::open(reader)?);
+            let ids = IdColumns::open(reader)?;
+            match estimated_total {
+                Some(_) => segment.find_best(&mut texts, &mut scratch, &mut hits, &ids),
+                None => segment.find_all(&mut texts, &mut scratch, &mut hits, &mut counts, &ids),
+            }
         }
     }
     let statistics = terms.into_statistics(scope.documents, scope.average_body_words);
     let Counts { total, unknown_values } = counts;
+    let total = estimated_total.unwrap_or(total);
     let snapshot = Some(Snapshot(searcher.generation().generation_id()));
     Ok(FirstStageResponse { hits: hits.into_hits(), snapshot, total, unknown_values, statistics })
 }
 
-/// Numbers of documents of all segments.
-#[derive(Default)]
-struct Counts {
-    /// Matches.
-    total: u64,
-    /// Matches but for unknown values.
-    unknown_values: UnknownValues,
+/// Estimates the number of matches of a search that scores only what can be among the best; `None` if all matches are scored. Nobody is
+/// shown the number of pages of the web, but a workspace has an exact one.
+fn estimate_total(request: &FirstStageRequest, terms: &SearchTerms, documents: u64, max_postings: u64) -> Option<u64> {
+    let is_simple =
+        request.collection == Collection::Web && request.filters == Filters::default() && terms.phrases.is_none();
+    let frequencies = || terms.texts.iter().flatten().map(|term| terms.frequency_of(term, documents));
+    (is_simple && frequencies().sum::<u64>() > max_postings).then(|| estimate::union(documents, frequencies()))
 }
 
 /// Returns the length norms of BM25 by the one-byte code in which the index stores lengths.
@@ -86,12 +100,7 @@ fn length_norms(average: f32) -> [f32; 256] {
     std::array::from_fn(|code| bm25::length_norm(FieldNormReader::id_to_fieldnorm(code as u8) as f32, average))
 }
 
-/// Postings of the variants of a term in one segment, and its weight (query weight times IDF).
-struct OpenTerm {
-    variants: Vec<PostingList>,
-    weight: f32,
-}
-
+/// Opens the postings of each text's terms, the weightiest first: in any search of the same terms, a document has the same sum.
 fn open_texts<'a>(
     terms: &SearchTerms,
     documents: u64,
@@ -114,153 +123,8 @@ fn open_texts<'a>(
                 open.push(OpenTerm { variants, weight });
             }
         }
+        open.sort_by(|one: &OpenTerm, other| other.weight.total_cmp(&one.weight));
         texts.push(open);
     }
     Ok(texts)
-}
-
-/// Fast fields of a segment that contain the two halves of document ids.
-pub struct IdColumns {
-    high: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
-    low: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
-}
-
-impl IdColumns {
-    pub fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
-        let column = |name| reader.fast_fields().column_first_or_default::<u64>(name);
-        Ok(Self { high: column(names::ID_HIGH)?, low: column(names::ID_LOW)? })
-    }
-
-    pub fn id(&self, doc: DocId) -> model::DocId {
-        model::DocId(Uuid::from_u64_pair(self.high.get_val(doc), self.low.get_val(doc)))
-    }
-}
-
-/// Scores of one window, reset to zero after use. Arrays that a search does not need are empty.
-#[derive(Default)]
-struct Scratch {
-    /// Scores of the best text.
-    best: Vec<f32>,
-    /// Scores of the current text, if there are several.
-    sum: Vec<f32>,
-    /// Scores of the current term, if it has several variants.
-    variant: Vec<f32>,
-    /// Non-zero positions of `variant`.
-    touched: Vec<DocId>,
-}
-
-impl Scratch {
-    fn prepare(&mut self, texts: &[Vec<OpenTerm>]) {
-        let has_variants = texts.iter().flatten().any(|term| term.variants.len() > 1);
-        for (scores, needed) in
-            [(&mut self.best, true), (&mut self.sum, texts.len() > 1), (&mut self.variant, has_variants)]
-        {
-            if needed {
-                scores.resize(WINDOW, 0.0);
-            }
-        }
-    }
-}
-
-struct SegmentSearch<'a> {
-    filter: SegmentFilter,
-    norms: &'a [f32; 256],
-    lengths: FieldNormReader,
-    /// True for phrase searches, where every document that passes the filter matches, whatever its score.
-    match_all_admitted: bool,
-    max_doc: DocId,
-}
-
-impl SegmentSearch<'_> {
-    /// Offers all matches to `hits` and counts them.
-    fn run(
-        &self,
-        mut texts: Vec<Vec<OpenTerm>>,
-        scratch: &mut Scratch,
-        hits: &mut TopHits,
-        counts: &mut Counts,
-        ids: &IdColumns,
-    ) {
-        scratch.prepare(&texts);
-        let Scratch { best, sum, variant, touched } = scratch;
-        let needs_values = self.filter.needs_values();
-        let mut start = 0;
-        while start < self.max_doc {
-            if !self.match_all_admitted {
-                // Skip to the next document that contains any term.
-                let postings = texts.iter().flatten().flat_map(|term| &term.variants);
-                start = postings.map(PostingList::doc).min().unwrap_or(TERMINATED);
-                if start >= self.max_doc {
-                    break;
-                }
-            }
-            let end = self.max_doc.min(start.saturating_add(WINDOW as u32));
-            if let [text] = &mut *texts {
-                self.score(text, start..end, best, variant, touched);
-            } else {
-                for text in &mut texts {
-                    self.score(text, start..end, sum, variant, touched);
-                    for (best, sum) in best.iter_mut().zip(sum.iter_mut()) {
-                        *best = best.max(std::mem::take(sum));
-                    }
-                }
-            }
-            for (doc, score) in (start..end).zip(best.iter_mut()) {
-                let score = std::mem::take(score);
-                if score <= 0.0 && !self.match_all_admitted {
-                    continue;
-                }
-                if self.filter.admits(doc) {
-                    counts.total += 1;
-                    hits.offer(score, || ids.id(doc));
-                } else if needs_values {
-                    counts.unknown_values += self.filter.missing(doc);
-                }
-            }
-            start = end;
-        }
-    }
-
-    /// Adds the scores of one text to the documents of a window. A term scores by its best variant. `variant` is all
-    /// zero before and after the call.
-    fn score(
-        &self,
-        text: &mut [OpenTerm],
-        window: std::ops::Range<DocId>,
-        scores: &mut [f32],
-        variant: &mut [f32],
-        touched: &mut Vec<DocId>,
-    ) {
-        for OpenTerm { variants, weight } in text {
-            if let [postings] = &mut **variants {
-                self.for_each_posting(postings, &window, |at, saturation| scores[at as usize] += *weight * saturation);
-                continue;
-            }
-            for postings in variants {
-                self.for_each_posting(postings, &window, |at, saturation| {
-                    let best = &mut variant[at as usize];
-                    if *best == 0.0 {
-                        touched.push(at);
-                    }
-                    *best = best.max(saturation);
-                });
-            }
-            for at in touched.drain(..) {
-                scores[at as usize] += *weight * std::mem::take(&mut variant[at as usize]);
-            }
-        }
-    }
-
-    /// Calls `visit` with the position in the window and the saturation of each posting.
-    fn for_each_posting(
-        &self,
-        postings: &mut PostingList,
-        window: &std::ops::Range<DocId>,
-        mut visit: impl FnMut(u32, f32),
-    ) {
-        postings.for_each_before(window.end, |doc, frequency| {
-            let norm = self.norms[usize::from(self.lengths.fieldnorm_id(doc))];
-            visit(doc - window.start, bm25::saturation(frequency as f32, norm));
-        });
-    }
 }

@@ -98,6 +98,6 @@ async fn the_model_scores_a_preferred_domain_of_a_long_list() {
     let source_policy = SourcePolicy { include_domains, ..SourcePolicy::default() };
     world.app.search(&tenant.viewer, SearchRequest { source_policy, ..search("tides") }).await.unwrap();
     let texts = model.calls().pop().unwrap();
-    assert_eq!(texts.len(), 40);
+    assert_eq!(texts.len(), 41, "the page of the preferred domain comes with the others");
     assert!(texts.iter().any(|text| text.contains("Gauge 100 ")), "{texts:?}");
 }

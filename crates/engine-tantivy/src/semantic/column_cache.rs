@@ -5,7 +5,7 @@ use tantivy::SegmentReader;
 use tantivy::index::SegmentId;
 
 use super::columns::VectorColumns;
-use crate::search::IdColumns;
+use crate::segment_search::IdColumns;
 
 /// Columns of a segment with vectors.
 pub struct SegmentColumns {

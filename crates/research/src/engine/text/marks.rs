@@ -133,10 +133,11 @@ mod tests {
 
     #[test]
     fn unclosed_brackets_stay_linear() {
-        let brackets = "[".repeat(50_000);
+        let brackets = "[".repeat(100_000);
         let started = Instant::now();
         assert_eq!(take(&format!("a [1] {brackets}")), (format!("a {brackets}"), vec![1]));
         assert_eq!(leading(&format!(" [1]{brackets}")), 4);
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        // Half a second alone; on a busy machine several times that.
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }
