@@ -116,7 +116,7 @@ async fn unknown_passage_ids_are_not_repeated_in_full() {
 #[actix_web::test]
 async fn documents_share_the_time_of_their_request() {
     let mut setup = Setup::default();
-    setup.options.request_timeout = Duration::from_secs(1);
+    setup.options.request_timeout = Duration::from_secs(2);
     let (api, site) = (Api::with(setup).await, Site::start());
     api.world.import_one(page(&url(0), "A text that is stored.")).await;
     site.hold();
@@ -125,7 +125,8 @@ async fn documents_share_the_time_of_their_request() {
     let started = Instant::now();
     let body = read(&api, json!({"documents": documents})).await.json();
     let late = api.post(PATH, &json!({"documents": documents[1..]})).await;
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    // One after the other, eight at a time, would take twelve seconds.
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
     site.release();
     let results = body["results"].as_array().unwrap();
     assert_eq!((results.len(), &results[0]["status"]), (20, &json!("ok")));
