@@ -111,7 +111,7 @@ impl SegmentSearch<'_> {
 /// Terms of one text in a segment.
 struct Text<'a> {
     terms: &'a mut [OpenTerm],
-    /// How much each term and all behind it add to a score at most.
+    /// Upper bounds of what each term and all behind it add to a score.
     bounds: Vec<f32>,
     /// Number of terms of which a document must contain one to be among the best. It falls while better documents are found.
     essential: usize,
