@@ -22,8 +22,9 @@ use crate::segment_search::{Counts, IdColumns, OpenTerm, Scratch, SegmentSearch}
 use crate::term_lookups::{FrequencyCache, TermLookups};
 use crate::top_hits::TopHits;
 
-/// Number of postings of a search of the web index up to which all are scored.
-pub const MAX_POSTINGS: u64 = 50_000;
+/// Number of postings of a search of the web index up to which all are scored. More are spread over so many windows that reading all
+/// scores of these costs more than the postings.
+pub const MAX_POSTINGS: u64 = 2_000;
 
 /// Caches of an index that its searches share.
 #[derive(Default)]
