@@ -322,13 +322,19 @@ mod tests {
         Change::Put(Box::new(IndexDocument::new(DocId(Uuid::from_u128(number)), Collection::Web)))
     }
 
-    #[test]
-    fn writer_stays_open_until_segments_are_merged() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let index = EngineIndex::open(folder.path(), TantivyOptions::default()).expect("a new index");
+    /// Returns an index whose segments are not merged while its writer is open.
+    fn unmerged(folder: &Path) -> EngineIndex {
+        let index = EngineIndex::open(folder, TantivyOptions::default()).expect("a new index");
         let writer = index.new_writer().expect("a writer");
         writer.set_merge_policy(Box::new(NoMergePolicy));
         index.lock().writer = Some(writer);
+        index
+    }
+
+    #[test]
+    fn writer_stays_open_until_segments_are_merged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = unmerged(folder.path());
         for number in 0..8 {
             index.apply(&[put(number)]).expect("a change");
         }
@@ -365,10 +371,7 @@ mod tests {
     #[test]
     fn best_documents_are_the_same_if_others_are_skipped() {
         let folder = tempfile::tempdir().expect("a folder");
-        let index = EngineIndex::open(folder.path(), TantivyOptions::default()).expect("a new index");
-        let writer = index.new_writer().expect("a writer");
-        writer.set_merge_policy(Box::new(NoMergePolicy));
-        index.lock().writer = Some(writer);
+        let index = unmerged(folder.path());
         let mut next = numbers(7);
         let mut document = |number: u128| {
             let words: Vec<String> = (0..3 + next(12)).map(|_| word(&mut next)).collect();

@@ -8,7 +8,7 @@ use retrieval_core::bm25::single as bm25;
 use tantivy::{DocId, TERMINATED};
 
 use crate::posting_list::PostingList;
-use crate::segment_search::{IdColumns, OpenTerm, Scratch, SegmentSearch, WINDOW};
+use crate::segment_search::{IdColumns, OpenTerm, Scratch, SegmentSearch, WINDOW, next_doc};
 use crate::top_hits::TopHits;
 
 /// Limit of the saturation of frequent terms in short documents.
@@ -29,7 +29,7 @@ impl SegmentSearch<'_> {
             if start >= self.max_doc {
                 return;
             }
-            let window = start..self.max_doc.min(start.saturating_add(WINDOW as u32));
+            let window = start..self.window_end(start);
             for text in &mut texts {
                 self.score_candidates(text, &window, least, scratch);
             }
@@ -82,23 +82,14 @@ impl SegmentSearch<'_> {
     /// Adds the scores of one term to the documents of a window, and lists those that had none.
     fn add(&self, term: &mut OpenTerm, window: &std::ops::Range<DocId>, scratch: &mut Scratch) {
         let Scratch { sum, variant, touched, candidates, .. } = scratch;
-        let mut add = |at: DocId, saturation: f32| {
+        let weight = term.weight;
+        self.for_each_match(term, window, variant, touched, |at, saturation| {
             let score = &mut sum[at as usize];
             if *score == 0.0 {
                 candidates.push(at);
             }
-            *score += term.weight * saturation;
-        };
-        if let [postings] = &mut *term.variants {
-            self.for_each_posting(postings, window, add);
-            return;
-        }
-        for postings in &mut term.variants {
-            self.raise_to_variant(postings, window, variant, touched);
-        }
-        for at in touched.drain(..) {
-            add(at, std::mem::take(&mut variant[at as usize]));
-        }
+            *score += weight * saturation;
+        });
     }
 
     /// Returns the saturation of the best variant of a term in a document; 0 if it contains none.
@@ -129,8 +120,7 @@ impl<'a> Text<'a> {
     /// Leaves out the terms that are not enough for `least`. Returns the next document that contains another one.
     fn leave_out(&mut self, least: Option<f32>) -> DocId {
         self.essential = self.bounds.iter().position(|bound| !can_enter(*bound, least)).unwrap_or(self.terms.len());
-        let lists = self.terms[..self.essential].iter().flat_map(|term| &term.variants);
-        lists.map(PostingList::doc).min().unwrap_or(TERMINATED)
+        next_doc(self.terms[..self.essential].iter())
     }
 }
 

@@ -32,6 +32,11 @@ pub struct OpenTerm {
     pub weight: f32,
 }
 
+/// Returns the first document that any of the terms has left, or `TERMINATED`.
+pub fn next_doc<'a>(terms: impl Iterator<Item = &'a OpenTerm>) -> DocId {
+    terms.flat_map(|term| &term.variants).map(PostingList::doc).min().unwrap_or(TERMINATED)
+}
+
 /// Fast fields of a segment that contain the two halves of document ids.
 pub struct IdColumns {
     high: std::sync::Arc<dyn tantivy::columnar::ColumnValues<u64>>,
@@ -104,13 +109,12 @@ impl SegmentSearch<'_> {
         while start < self.max_doc {
             if !self.match_all_admitted {
                 // Skip to the next document that contains any term.
-                let postings = texts.iter().flatten().flat_map(|term| &term.variants);
-                start = postings.map(PostingList::doc).min().unwrap_or(TERMINATED);
+                start = next_doc(texts.iter().flatten());
                 if start >= self.max_doc {
                     break;
                 }
             }
-            let end = self.max_doc.min(start.saturating_add(WINDOW as u32));
+            let end = self.window_end(start);
             if let [text] = texts {
                 self.score(text, start..end, best, variant, touched);
             } else {
@@ -137,6 +141,11 @@ impl SegmentSearch<'_> {
         }
     }
 
+    /// Returns the end of the window that starts with a document.
+    pub fn window_end(&self, start: DocId) -> DocId {
+        self.max_doc.min(start.saturating_add(WINDOW as u32))
+    }
+
     /// Adds the scores of one text to the documents of a window. A term scores by its best variant. `variant` is all
     /// zero before and after the call.
     fn score(
@@ -147,39 +156,43 @@ impl SegmentSearch<'_> {
         variant: &mut [f32],
         touched: &mut Vec<DocId>,
     ) {
-        for OpenTerm { variants, weight } in text {
-            if let [postings] = &mut **variants {
-                self.for_each_posting(postings, &window, |at, saturation| scores[at as usize] += *weight * saturation);
-                continue;
-            }
-            for postings in variants {
-                self.raise_to_variant(postings, &window, variant, touched);
-            }
-            for at in touched.drain(..) {
-                scores[at as usize] += *weight * std::mem::take(&mut variant[at as usize]);
-            }
+        for term in text {
+            let weight = term.weight;
+            self.for_each_match(term, &window, variant, touched, |at, saturation| {
+                scores[at as usize] += weight * saturation;
+            });
         }
     }
 
-    /// Raises the scores of a term in `variant` to those of one of its variants, and lists positions that were zero.
-    pub fn raise_to_variant(
+    /// Calls `visit` with the position in the window of each document that contains a term, and the saturation of its best variant there.
+    pub fn for_each_match(
         &self,
-        postings: &mut PostingList,
+        term: &mut OpenTerm,
         window: &std::ops::Range<DocId>,
         variant: &mut [f32],
         touched: &mut Vec<DocId>,
+        mut visit: impl FnMut(DocId, f32),
     ) {
-        self.for_each_posting(postings, window, |at, saturation| {
-            let best = &mut variant[at as usize];
-            if *best == 0.0 {
-                touched.push(at);
-            }
-            *best = best.max(saturation);
-        });
+        if let [postings] = &mut *term.variants {
+            self.for_each_posting(postings, window, visit);
+            return;
+        }
+        for postings in &mut term.variants {
+            self.for_each_posting(postings, window, |at, saturation| {
+                let best = &mut variant[at as usize];
+                if *best == 0.0 {
+                    touched.push(at);
+                }
+                *best = best.max(saturation);
+            });
+        }
+        for at in touched.drain(..) {
+            visit(at, std::mem::take(&mut variant[at as usize]));
+        }
     }
 
     /// Calls `visit` with the position in the window and the saturation of each posting.
-    pub fn for_each_posting(
+    fn for_each_posting(
         &self,
         postings: &mut PostingList,
         window: &std::ops::Range<DocId>,

@@ -28,7 +28,7 @@ use crate::analysis::{Analyzers, Language};
 use crate::query_matcher::QueryMatcher;
 use crate::statistics::CollectionStatistics;
 
-pub use reading::{READ_BYTES, ReadingLimits, reading_limit};
+pub use reading::{READ_BYTES, ReadingLimits};
 pub use term_bytes::TERMS_VERSION;
 pub use term_vector::{DocumentText, TermVector};
 

@@ -33,7 +33,7 @@ impl ReadingLimits {
 }
 
 /// Returns the bytes of each content that are read of documents found alike, given the lengths of all.
-pub fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
+pub(super) fn reading_limit(content_bytes: impl Iterator<Item = usize>) -> usize {
     fair_share(content_bytes, READ_BYTES)
 }
 

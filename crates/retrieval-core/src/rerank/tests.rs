@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::Timestamp;
 use proptest::prelude::*;
 
-use super::reading::fair_share;
+use super::reading::{fair_share, reading_limit};
 use super::*;
 use crate::passages::{PassageSpan, split};
 
